@@ -1,0 +1,1 @@
+"""From aligned differences to origins: dependency rules, contamination, the decision tree."""

@@ -1,0 +1,1 @@
+"""The frozen result and how it is built from a pair of runs."""

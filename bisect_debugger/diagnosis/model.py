@@ -1,0 +1,245 @@
+"""The diagnosis: the frozen result that the note, the JSON, the text and the UI are made from.
+
+Field names are the keys of the JSON (`--json`), so a change here is a change of an interface.
+Where a step is -1, it is init: before the first optimizer step's work began.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bisect_debugger.format.groups import Group
+from bisect_debugger.metrics.difference import Difference
+
+DIAGNOSIS_VERSION = 1
+
+
+class Verdict(StrEnum):
+    """What can be said about the twins as a whole."""
+
+    BIT_EQUAL = "bit-equal"
+    WITHIN_TOLERANCE = "within-tolerance"
+    DIVERGED = "diverged"
+    INCONCLUSIVE = "inconclusive"
+
+
+class Cause(StrEnum):
+    """The kind of fault that an origin is."""
+
+    SEED_NOT_APPLIED = "seed-not-applied"
+    UNSEEDED_INIT = "unseeded-init"
+    UNINITIALISED_MEMORY = "uninitialised-memory"
+    RNG_STREAM = "rng-stream"
+    SAMPLER_ORDER = "sampler-order"
+    DATA_ORDER = "data-order"
+    PREFETCH_INTERLEAVING = "prefetch-interleaving"
+    SIMULATOR = "simulator"
+    FORWARD_KERNEL = "forward-kernel"
+    BACKWARD_KERNEL = "backward-kernel"
+    REDUCTION_ORDER = "reduction-order"
+    OPTIMIZER_ORDER = "optimizer-order"
+    OPTIMIZER_STATE = "optimizer-state"
+    ASYNC_UPDATE = "async-update"
+    RESUME_STATE = "resume-state"
+    ENVIRONMENT = "environment"
+    WALL_CLOCK = "wall-clock"
+    CONTROL_FLOW = "control-flow"
+    UNEXPLAINED = "unexplained"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One run in the diagnosis.
+
+    Attributes:
+        path: the file as the user named it.
+        rank: process rank.
+        steps: steps that an optimizer step closed.
+        events: events recorded.
+        complete: the recorder closed the file at the trainer's normal end.
+    """
+
+    path: str
+    rank: int
+    steps: int
+    events: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the verdict rests on; nothing is said about any step past ``last_step``."""
+
+    first_step: int
+    last_step: int
+    events: int
+    uncovered: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Onset:
+    """The first divergence at all. ``event`` is its sequence number in the first run."""
+
+    step: int
+    group: Group
+    component: str
+    buffer: str
+    event: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirstVisible:
+    """The first divergence in a loss or logged scalar: what a person sees first."""
+
+    step: int
+    buffer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The first buffer of another component that an origin's difference arrived in."""
+
+    step: int
+    component: str
+    buffer: str
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class TrailStep:
+    """One question of the decision tree as it was answered.
+
+    Attributes:
+        question: what was asked.
+        evidence: what was looked at and found.
+        answer: ``yes``, ``no``, ``not recorded``, or the conclusion at a leaf.
+        node: id of the tree's node.
+    """
+
+    question: str
+    evidence: str
+    answer: str
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A divergence although everything it was computed from is equal.
+
+    Attributes:
+        step: where it was first seen.
+        group: what sort of buffer it is.
+        component: what a person can change.
+        buffer: full name of the buffer.
+        event: sequence number of the event in the first run that has it.
+        cause: kind of fault, from the decision tree.
+        source: where the component's code stands, ``file:line``, or empty.
+        proven: an experiment showed that changing one thing removes the divergence.
+        dormant: it did not reach another component in the step where it began. Then it slept
+            until ``first_reached.step``, or sleeps still where that is None.
+        first_reached: where it first arrived in another component, or None.
+        first_gradient: where it first arrived in another component's gradient, or None.
+        contaminated: components it reached, in order of arrival.
+        operator: culprit operator, or empty where no zoom was run.
+        location: the user's line that ran the operator, or empty.
+        difference: numbers, or None where no payload was recorded.
+        evidence: sentences that support the cause.
+        advice: what to change, in PyTorch terms, most likely first.
+        confirm: what would confirm or refute the cause.
+        trail: the decision tree as it was walked for this origin.
+    """
+
+    step: int
+    group: Group
+    component: str
+    buffer: str
+    event: int
+    cause: Cause
+    source: str = ""
+    proven: bool = False
+    dormant: bool = False
+    first_reached: Reached | None = None
+    first_gradient: Reached | None = None
+    contaminated: tuple[str, ...] = ()
+    operator: str = ""
+    location: str = ""
+    difference: Difference | None = None
+    evidence: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+    confirm: str = ""
+    trail: tuple[TrailStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Twins run again under changed conditions."""
+
+    knobs: tuple[str, ...]
+    pairs: int
+    equal_pairs: int
+    onset_steps: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """How many of ``repeats`` executions in isolation differed."""
+
+    repeats: int
+    different: int
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """The culprit executed again from its saved inputs, forward and backward apart."""
+
+    forward: Repeats | None
+    backward: Repeats | None
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """The verdict of one pair out of N runs; ``onset_step`` is None where they are equal."""
+
+    a: str
+    b: str
+    verdict: Verdict
+    onset_step: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Whether a run with another seed was a different run, as it must be."""
+
+    seed_changes_the_run: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Everything that is known about a set of twins.
+
+    ``origins[0]`` is the one to fix first. ``dormant_streams`` are origins outside training
+    (a generator that differs but that training never drew from): they leave the verdict
+    ``bit-equal``.
+    """
+
+    verdict: Verdict
+    sentence: str
+    runs: tuple[RunSummary, ...]
+    compared: Compared
+    onset: Onset | None = None
+    first_visible: FirstVisible | None = None
+    origins: tuple[Origin, ...] = ()
+    dormant_streams: tuple[Origin, ...] = ()
+    trail: tuple[TrailStep, ...] = ()
+    experiments: tuple[Experiment, ...] = ()
+    isolation: Isolation | None = None
+    pairs: tuple[PairVerdict, ...] = ()
+    control: Control | None = None
+    remarks: tuple[str, ...] = field(default=())
+    """What a reader must know to judge the verdict: incomplete runs, other environments."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 equal or within tolerance, 1 diverged, 3 inconclusive."""
+        if self.verdict in (Verdict.BIT_EQUAL, Verdict.WITHIN_TOLERANCE):
+            return 0
+        return 1 if self.verdict is Verdict.DIVERGED else 3

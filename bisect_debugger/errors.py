@@ -1,0 +1,54 @@
+"""Errors that a user can act on: each says what happened, what it means and what to do.
+
+A divergence is never an error; it is a value in a diagnosis.
+"""
+
+from pathlib import Path
+from typing import ClassVar
+
+
+class BisectError(Exception):
+    """Base of every error that reaches a user as one sentence instead of a traceback."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class UsageError(BisectError):
+    """The command was asked for something that makes no sense."""
+
+    exit_code = 2
+
+
+class UnreadableRun(BisectError):
+    """A file is not a run that can be read."""
+
+    def __init__(self, path: Path, what: str, todo: str) -> None:
+        """Name the file, what is wrong with it, and what to do.
+
+        Args:
+            path: the file as the user named it.
+            what: what was found, a clause without a full stop.
+            todo: what to do about it, a clause without a full stop.
+        """
+        super().__init__(f"{printable(str(path))}: {what}; {todo}.")
+
+
+class NotComparable(BisectError):
+    """Two runs have nothing that can be compared."""
+
+
+def printable(text: str, limit: int = 200) -> str:
+    """Text from outside made safe to print: control characters escaped, length bounded.
+
+    Args:
+        text: a name or path that may hold escape sequences or newlines.
+        limit: longest result in characters; the middle is replaced by an ellipsis.
+    """
+    safe = "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text.encode("utf-8", "backslashreplace").decode()
+    )
+    if len(safe) > limit:
+        half = (limit - 1) // 2
+        safe = f"{safe[:half]}…{safe[-half:]}"
+    return safe

@@ -1,0 +1,1 @@
+"""The numbers of a difference; pure numpy, no files."""

@@ -1,0 +1,1 @@
+"""The markdown note that goes into a pull request."""

@@ -1,0 +1,78 @@
+"""Frozen facts about a run: what was recorded, where, and how it ended."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bisect_debugger.format.groups import Group
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A named tensor or scalar.
+
+    Attributes:
+        index: its row in the buffers table; differs between runs, so never compare it.
+        name: full name, e.g. ``net.q_head.weight.grad``; (group, name) identifies it.
+        component: what a person can change, e.g. ``net.q_head``, ``optimizer``, ``rng.numpy``.
+        role: what it is to its component, e.g. ``weight``, ``in[0]``, ``out``, ``exp_avg``.
+        subject: name of the buffer it is about (the parameter of a gradient or a moment, the
+            output of an output gradient), or empty.
+        group: what sort of buffer it is.
+        location: ``file:line`` of the component's code, or empty where not known.
+    """
+
+    index: int
+    name: str
+    component: str
+    role: str
+    subject: str
+    group: Group
+    location: str
+
+    @property
+    def key(self) -> tuple[Group, str]:
+        """What identifies the buffer across runs."""
+        return (self.group, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class SeedingCall:
+    """A call that seeded a generator, e.g. ``torch.manual_seed``, where and at which step."""
+
+    call: str
+    argument: str
+    location: str
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What a run says about itself.
+
+    Attributes:
+        path: the file.
+        rank: process rank, 0 where there is one process.
+        world_size: number of processes.
+        level: ``coarse``, ``digest``, ``stats`` or ``full``.
+        created: ISO 8601 time in UTC.
+        digest_algorithm: name of the content hash.
+        window: recorded steps as ``first:last`` text, or empty for all.
+        complete: the recorder closed the file at the trainer's normal end.
+        end_reason: why it is not complete, or empty.
+        environment: facts of the machine and the process, name -> text.
+        seeding: every seeding call that was seen, in order.
+        uncovered: what could not be recorded, one line each.
+    """
+
+    path: Path
+    rank: int
+    world_size: int
+    level: str
+    created: str
+    digest_algorithm: str
+    window: str
+    complete: bool
+    end_reason: str
+    environment: dict[str, str]
+    seeding: tuple[SeedingCall, ...]
+    uncovered: tuple[str, ...]

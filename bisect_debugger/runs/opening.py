@@ -1,0 +1,143 @@
+"""Opening a file that may be missing, damaged, foreign or hostile.
+
+Every check happens before a value is read: links and external storage are refused, shapes
+and element types must be the schema's, and text filters must be HDF5's own.
+"""
+
+import os
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from bisect_debugger.errors import UnreadableRun
+from bisect_debugger.format import schema
+from bisect_debugger.format.digests import DIGEST_ALGORITHM
+
+_RECORD_AGAIN = "record the run again"
+
+
+def open_file(path: Path) -> h5py.File:
+    """A validated file, open for reading.
+
+    A file whose writer was killed still carries the writer's mark; it is opened in SWMR
+    mode, which needs no repair tool.
+
+    Raises:
+        UnreadableRun: the file is missing, not readable, not a run, from a newer version,
+            damaged, or holds something a run never holds.
+    """
+    _check_path(path)
+    file = _open(path)
+    try:
+        _check_header(path, file)
+        for column in schema.ALL_COLUMNS:
+            _check_column(path, file, column)
+    except UnreadableRun:
+        file.close()
+        raise
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
+        file.close()
+        raise damaged(path, error) from error
+    return file
+
+
+def damaged(path: Path, error: Exception) -> UnreadableRun:
+    """The error for a file whose content cannot be decoded."""
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return UnreadableRun(path, f"the file is damaged ({reason[:120]})", _RECORD_AGAIN)
+
+
+def _check_path(path: Path) -> None:
+    if path.is_dir():
+        raise UnreadableRun(path, "this is a directory, not a run", "name the .h5 file in it")
+    if not path.exists():
+        raise UnreadableRun(path, "no such file", "check the path")
+    if not path.is_file():
+        raise UnreadableRun(path, "this is not a regular file", "name a recorded .h5 file")
+    if not os.access(path, os.R_OK):
+        raise UnreadableRun(path, "permission denied", "make the file readable for you")
+    if path.stat().st_size == 0:
+        raise UnreadableRun(path, "the file is empty, so nothing was recorded", _RECORD_AGAIN)
+    with path.open("rb") as stream:
+        if stream.read(8) != b"\x89HDF\r\n\x1a\n":
+            raise UnreadableRun(path, "this is not an HDF5 file", "name a recorded .h5 file")
+
+
+def _open(path: Path) -> h5py.File:
+    try:
+        return h5py.File(path, "r")
+    except PermissionError as error:
+        raise UnreadableRun(path, "permission denied", "make the file readable for you") from error
+    except OSError as first:
+        try:
+            return h5py.File(path, "r", swmr=True)
+        except OSError:
+            raise damaged(path, first) from first
+
+
+def _check_header(path: Path, file: h5py.File) -> None:
+    if _text_attribute(file, "format") != schema.FORMAT_NAME:
+        raise UnreadableRun(
+            path, "an HDF5 file, but not one that bisect-debugger recorded", "name a recorded file"
+        )
+    version = file.attrs.get("version")
+    if not isinstance(version, (int, np.integer)):
+        raise UnreadableRun(path, "the file has no version number", _RECORD_AGAIN)
+    if version > schema.FORMAT_VERSION:
+        raise UnreadableRun(
+            path,
+            f"recorded in format version {version}, and this release reads up to "
+            f"{schema.FORMAT_VERSION}",
+            "upgrade bisect-debugger",
+        )
+    algorithm = _text_attribute(file, "digest_algorithm")
+    if algorithm != DIGEST_ALGORITHM:
+        raise UnreadableRun(
+            path, f"unknown digest algorithm {algorithm[:40]!r}", "upgrade bisect-debugger"
+        )
+
+
+def _text_attribute(file: h5py.File, name: str) -> str:
+    value = file.attrs.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def _check_column(path: Path, file: h5py.File, column: schema.Column) -> None:
+    _check_links(path, file, column.path)
+    dataset = file[column.path]
+    if not isinstance(dataset, h5py.Dataset):
+        raise UnreadableRun(path, f"{column.path} is not a dataset", _RECORD_AGAIN)
+    if dataset.external or dataset.is_virtual:
+        raise UnreadableRun(
+            path, f"{column.path} points outside the file, which a run never does", "do not use it"
+        )
+    if dataset.dtype != np.dtype(column.dtype):
+        raise UnreadableRun(path, f"{column.path} has another element type", _RECORD_AGAIN)
+    width = dataset.shape[1:] if dataset.ndim else None
+    if width != ((column.width,) if column.width else ()):
+        raise UnreadableRun(path, f"{column.path} has another shape", _RECORD_AGAIN)
+    if not set(dataset._filters) <= {"gzip", "shuffle"}:
+        raise UnreadableRun(path, f"{column.path} uses an unknown filter", "do not use it")
+    _check_size(path, dataset, column)
+
+
+def _check_links(path: Path, file: h5py.File, name: str) -> None:
+    node: h5py.Group = file
+    for part in name.split("/"):
+        link = node.get(part, getlink=True)
+        if link is None:
+            raise UnreadableRun(path, f"the table {name} is missing", _RECORD_AGAIN)
+        if not isinstance(link, h5py.HardLink):
+            raise UnreadableRun(
+                path, f"{name} is a link out of the file, which a run never has", "do not use it"
+            )
+        node = node[part]
+
+
+def _check_size(path: Path, dataset: h5py.Dataset, column: schema.Column) -> None:
+    """Refuse a table that claims far more rows than the file has bytes for."""
+    size = path.stat().st_size
+    allowed = size * (1024 if column.compressed else 1) + 4096 * dataset.dtype.itemsize
+    if dataset.size * dataset.dtype.itemsize > max(allowed, 1 << 20):
+        raise UnreadableRun(path, f"{column.path} claims an absurd number of rows", _RECORD_AGAIN)

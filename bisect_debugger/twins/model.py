@@ -1,0 +1,81 @@
+"""What a comparison of twins is made of: statuses, rows of a step, cells of the ribbon."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from bisect_debugger.format.groups import Group
+from bisect_debugger.format.layouts import Layout
+from bisect_debugger.format.schema import EventFlag
+
+
+class Status(Enum):
+    """How one event, or a cell of steps x groups, compares between twins."""
+
+    EQUAL = ("=", "=", "equal")
+    WITHIN = ("~", "~", "within tolerance")
+    DIFFERS = ("≠", "#", "differs")
+    NONFINITE = ("!", "!", "NaN or Inf on one side")
+    ONE_SIDED = ("∅", "0", "only in one run")
+    NOT_RECORDED = ("·", ".", "not recorded")
+
+    def __init__(self, symbol: str, ascii_symbol: str, word: str) -> None:
+        self.symbol = symbol
+        self.ascii_symbol = ascii_symbol
+        self.word = word
+
+    @property
+    def diverges(self) -> bool:
+        """It is a divergence."""
+        return self in (Status.DIFFERS, Status.NONFINITE, Status.ONE_SIDED, Status.WITHIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One side of a row: the event in one run.
+
+    Attributes:
+        sequence: row of the event in its run.
+        digest: (high, low) halves.
+        layout: element type and shape.
+        flags: circumstances.
+        thread: thread ordinal.
+    """
+
+    sequence: int
+    digest: tuple[int, int]
+    layout: Layout
+    flags: EventFlag
+    thread: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Two aligned events of one step, or one event that only one run has.
+
+    Attributes:
+        step: step number.
+        group, component, role, subject, name: of the buffer.
+        occurrence: how many earlier events of the buffer stand in this step.
+        location: code of the component, ``file:line`` or empty.
+        a, b: the sides; None where the run lacks the event.
+        status: how they compare (by digest: EQUAL, DIFFERS or ONE_SIDED).
+    """
+
+    step: int
+    group: Group
+    component: str
+    role: str
+    subject: str
+    name: str
+    occurrence: int
+    location: str
+    a: Seen | None
+    b: Seen | None
+    status: Status
+
+    @property
+    def any_side(self) -> Seen:
+        """The side that is there, the first run's where both are."""
+        side = self.a or self.b
+        assert side is not None, "a row has at least one side"
+        return side
