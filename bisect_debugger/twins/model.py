@@ -59,6 +59,7 @@ class Row:
         location: code of the component, ``file:line`` or empty.
         a, b: the sides; None where the run lacks the event.
         status: how they compare (by digest: EQUAL, DIFFERS or ONE_SIDED).
+        moved: both runs have the event, but at another place in the step's order.
     """
 
     step: int
@@ -72,6 +73,12 @@ class Row:
     a: Seen | None
     b: Seen | None
     status: Status
+    moved: bool = False
+
+    @property
+    def key(self) -> tuple[Group, str]:
+        """What identifies the buffer across runs."""
+        return (self.group, self.name)
 
     @property
     def any_side(self) -> Seen:

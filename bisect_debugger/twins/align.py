@@ -1,0 +1,131 @@
+"""Which event of one run belongs to which event of the other, within one step.
+
+Same sequence of buffers: position decides. Otherwise it is a sequence alignment, first on
+(buffer, digest) and then on the buffer alone, so that a missing call is a finding at its
+place and what follows it still meets its partner.
+"""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+Match = tuple[int | None, int | None, bool]
+"""(index in a, index in b, moved); one side None where only one run has the event."""
+
+ALIGNMENT_LIMIT = 20_000
+"""Above this many events in disorder, alignment by (buffer, occurrence) replaces the
+quadratic sequence alignment."""
+
+
+def align(
+    keys_a: Sequence[int],
+    keys_b: Sequence[int],
+    digests_a: Sequence[object],
+    digests_b: Sequence[object],
+) -> list[Match]:
+    """Align two event sequences.
+
+    Args:
+        keys_a: identity of each event's buffer in the first run, common to both runs.
+        keys_b: the same for the second run.
+        digests_a: content digest of each event of the first run.
+        digests_b: the same for the second run.
+
+    Returns:
+        Matches in the execution order of the first run; an event that only the second run
+        has stands after the event it followed there.
+    """
+    if list(keys_a) == list(keys_b):
+        return [(index, index, False) for index in range(len(keys_a))]
+    head = _common_prefix(keys_a, keys_b)
+    tail = _common_suffix(keys_a, keys_b, head)
+    end_a, end_b = len(keys_a) - tail, len(keys_b) - tail
+    matches: list[Match] = [(index, index, False) for index in range(head)]
+    if max(end_a, end_b) - head > ALIGNMENT_LIMIT:
+        middle = _by_occurrence(keys_a[head:end_a], keys_b[head:end_b])
+    else:
+        tokens_a = list(zip(keys_a[head:end_a], digests_a[head:end_a], strict=True))
+        tokens_b = list(zip(keys_b[head:end_b], digests_b[head:end_b], strict=True))
+        middle = _by_sequence(tokens_a, tokens_b)
+    matches += [
+        (a if a is None else a + head, b if b is None else b + head, moved)
+        for a, b, moved in middle
+    ]
+    matches += [(end_a + offset, end_b + offset, False) for offset in range(tail)]
+    return matches
+
+
+def _common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
+    length = 0
+    for left, right in zip(a, b, strict=False):
+        if left != right:
+            break
+        length += 1
+    return length
+
+
+def _common_suffix(a: Sequence[int], b: Sequence[int], head: int) -> int:
+    length = 0
+    limit = min(len(a), len(b)) - head
+    while length < limit and a[-1 - length] == b[-1 - length]:
+        length += 1
+    return length
+
+
+def _by_sequence(
+    a: Sequence[tuple[int, object]], b: Sequence[tuple[int, object]]
+) -> list[Match]:
+    matches: list[Match] = []
+    for tag, lo_a, hi_a, lo_b, hi_b in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if tag == "equal":
+            matches += [(lo_a + k, lo_b + k, False) for k in range(hi_a - lo_a)]
+        else:
+            keys_a = [key for key, _ in a[lo_a:hi_a]]
+            keys_b = [key for key, _ in b[lo_b:hi_b]]
+            matches += _gap(keys_a, keys_b, lo_a, lo_b)
+    return _join_moved(matches, [key for key, _ in a], [key for key, _ in b])
+
+
+def _gap(keys_a: list[int], keys_b: list[int], base_a: int, base_b: int) -> list[Match]:
+    """Align a stretch without equal content by the buffers alone."""
+    matches: list[Match] = []
+    matcher = SequenceMatcher(None, keys_a, keys_b, autojunk=False)
+    for tag, lo_a, hi_a, lo_b, hi_b in matcher.get_opcodes():
+        if tag == "equal":
+            matches += [(base_a + lo_a + k, base_b + lo_b + k, False) for k in range(hi_a - lo_a)]
+        else:
+            matches += [(base_a + index, None, False) for index in range(lo_a, hi_a)]
+            matches += [(None, base_b + index, False) for index in range(lo_b, hi_b)]
+    return matches
+
+
+def _join_moved(
+    matches: list[Match], keys_a: Sequence[int], keys_b: Sequence[int]
+) -> list[Match]:
+    """Pair what only a has with what only b has where the buffer is the same: it moved."""
+    waiting: dict[int, list[int]] = {}
+    for a, b, _ in matches:
+        if a is None and b is not None:
+            waiting.setdefault(keys_b[b], []).append(b)
+    taken: set[int] = set()
+    joined: list[Match] = []
+    for a, b, moved in matches:
+        partners = waiting.get(keys_a[a]) if a is not None and b is None else None
+        if partners:
+            partner = partners.pop(0)
+            taken.add(partner)
+            joined.append((a, partner, True))
+        else:
+            joined.append((a, b, moved))
+    return [match for match in joined if match[0] is not None or match[1] not in taken]
+
+
+def _by_occurrence(keys_a: Sequence[int], keys_b: Sequence[int]) -> list[Match]:
+    places: dict[int, list[int]] = {}
+    for index, key in enumerate(keys_b):
+        places.setdefault(key, []).append(index)
+    matches: list[Match] = []
+    for index, key in enumerate(keys_a):
+        partners = places.get(key)
+        matches.append((index, partners.pop(0), True) if partners else (index, None, False))
+    matches += [(None, index, False) for rest in places.values() for index in rest]
+    return matches

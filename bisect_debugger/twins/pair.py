@@ -1,0 +1,340 @@
+"""A pair of runs: everything that comparing them asks, read lazily and cached in bounds."""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bisect_debugger.errors import NotComparable, UsageError, printable
+from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import EventFlag
+from bisect_debugger.metrics import Difference, compare_arrays
+from bisect_debugger.runs import Buffer, EventBlock, Run, open_run
+from bisect_debugger.twins.align import align
+from bisect_debugger.twins.model import Row, Seen, Status
+from bisect_debugger.twins.search import first_true
+
+_CACHED_STEPS = 16
+_SCAN_BLOCK = 4096
+
+
+class Pair:
+    """Two runs of what should be one run. Use `open_pair`, and as a context manager."""
+
+    def __init__(self, a: Run, b: Run) -> None:
+        """Hold two open runs against each other.
+
+        Raises:
+            NotComparable: they share no step or no buffer.
+        """
+        self.a = a
+        self.b = b
+        self._rows: OrderedDict[int, tuple[Row, ...]] = OrderedDict()
+        self._check()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close both files."""
+        self.a.close()
+        self.b.close()
+
+    @cached_property
+    def _common(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
+        """Rows of the common steps in either run, or None where row i is row i in both."""
+        count = min(self.a.step_count, self.b.step_count)
+        if self.a.facts.window == self.b.facts.window and (
+            count == 0 or self.a.step_number(count - 1) == self.b.step_number(count - 1)
+        ):
+            return None
+        steps_a = self.a.steps(0, self.a.step_count).step
+        steps_b = self.b.steps(0, self.b.step_count).step
+        _, rows_a, rows_b = np.intersect1d(steps_a, steps_b, return_indices=True)
+        return rows_a.astype(np.int64), rows_b.astype(np.int64)
+
+    @property
+    def step_count(self) -> int:
+        """Steps that both runs have; a step's row below is its index among them."""
+        if self._common is None:
+            return min(self.a.step_count, self.b.step_count)
+        return len(self._common[0])
+
+    def step_number(self, row: int) -> int:
+        """Step number at a common row; -1 is init."""
+        return self.a.step_number(self._in_runs(row)[0])
+
+    def row_of_step(self, step: int) -> int | None:
+        """The common row with this step number, or None."""
+        row = first_true(lambda i: self.step_number(i) >= step, 0, self.step_count)
+        return row if row < self.step_count and self.step_number(row) == step else None
+
+    def first_different_row(self) -> int | None:
+        """The first common row whose digests differ, or None where none does.
+
+        Reads O(log steps) rows where both runs were recorded over the same window.
+        """
+        if self._common is not None:
+            return next(self.different_rows(0), None)
+        row = first_true(self._runs_differ_by, 0, self.step_count)
+        return row if row < self.step_count else None
+
+    def first_different_row_of(self, group: Group) -> int | None:
+        """The first common row where this group's digests differ, or None."""
+        if self._common is not None:
+            for row, cells in enumerate(self.cells(0, self.step_count)):
+                if cells[1][group].diverges:
+                    return row
+            return None
+
+        def differs(row: int) -> bool:
+            left, right = self.a.running_group_digest(row), self.b.running_group_digest(row)
+            return bool(left[group] != right[group])
+
+        row = first_true(differs, 0, self.step_count)
+        return row if row < self.step_count else None
+
+    def different_rows(self, start: int) -> Iterator[int]:
+        """Every common row from ``start`` on whose own digests differ, read in blocks."""
+        for lo in range(start, self.step_count, _SCAN_BLOCK):
+            hi = min(lo + _SCAN_BLOCK, self.step_count)
+            left = self._column(self.a, 0, lo, hi)
+            right = self._column(self.b, 1, lo, hi)
+            for offset in np.flatnonzero((left != right).any(axis=1)):
+                yield lo + int(offset)
+
+    def cells(self, lo: int, hi: int) -> list[tuple[int, tuple[Status, ...]]]:
+        """Steps x groups: for common rows ``lo:hi`` the step number and a status per group."""
+        hi = min(hi, self.step_count)
+        if lo >= hi:
+            return []
+        rows_a, rows_b = self._spans(lo, hi)
+        block_a = self.a.steps(int(rows_a[0]), int(rows_a[-1]) + 1)
+        block_b = self.b.steps(int(rows_b[0]), int(rows_b[-1]) + 1)
+        picks_a, picks_b = rows_a - rows_a[0], rows_b - rows_b[0]
+        return [
+            (
+                int(block_a.step[pick_a]),
+                _cell_statuses(block_a.group_digest[pick_a], block_b.group_digest[pick_b]),
+            )
+            for pick_a, pick_b in zip(picks_a, picks_b, strict=True)
+        ]
+
+    def rows(self, row: int) -> tuple[Row, ...]:
+        """The aligned events of one common step, in execution order of the first run."""
+        cached = self._rows.get(row)
+        if cached is None:
+            cached = self._align_step(row)
+            self._rows[row] = cached
+            if len(self._rows) > _CACHED_STEPS:
+                self._rows.popitem(last=False)
+        else:
+            self._rows.move_to_end(row)
+        return cached
+
+    def values(self, row: Row) -> tuple[npt.NDArray[Any] | None, npt.NDArray[Any] | None]:
+        """Both contents in storage form; None where the event or its payload is missing."""
+        return _content(self.a, row.a), _content(self.b, row.b)
+
+    def difference(self, row: Row) -> Difference | None:
+        """The numbers, or None where contents are equal, unrecorded or of other layouts."""
+        if row.a is None or row.b is None or row.a.layout != row.b.layout:
+            return None
+        left, right = self.values(row)
+        if left is None or right is None:
+            return None
+        return compare_arrays(left, right, row.a.layout)
+
+    def _check(self) -> None:
+        names = f"{printable(str(self.a.path))} and {printable(str(self.b.path))}"
+        if self.step_count == 0:
+            raise NotComparable(
+                f"{names} have no step in common, so nothing can be compared; record both over "
+                "the same steps."
+            )
+        if not {x.key for x in self.a.buffers} & {x.key for x in self.b.buffers} and (
+            self.a.buffers or self.b.buffers
+        ):
+            raise NotComparable(
+                f"{names} have no buffer in common, so they are runs of different programs; "
+                "compare two recordings of one trainer."
+            )
+
+    def _runs_differ_by(self, row: int) -> bool:
+        return self.a.running_digest(row) != self.b.running_digest(row)
+
+    def _in_runs(self, row: int) -> tuple[int, int]:
+        if self._common is None:
+            return row, row
+        return int(self._common[0][row]), int(self._common[1][row])
+
+    def _spans(self, lo: int, hi: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        if self._common is None:
+            rows = np.arange(lo, hi, dtype=np.int64)
+            return rows, rows
+        return self._common[0][lo:hi], self._common[1][lo:hi]
+
+    def _column(self, run: Run, side: int, lo: int, hi: int) -> npt.NDArray[np.uint64]:
+        rows = self._spans(lo, hi)[side]
+        digests = run.steps(int(rows[0]), int(rows[-1]) + 1).digest
+        picked: npt.NDArray[np.uint64] = digests[rows - rows[0]]
+        return picked
+
+    @cached_property
+    def _b_to_key(self) -> tuple[npt.NDArray[np.int64], dict[int, Buffer]]:
+        """Key of each buffer of b: its index in a, or a number past them where a lacks it."""
+        index = {buffer.key: buffer.index for buffer in self.a.buffers}
+        extra: dict[int, Buffer] = {}
+        keys = np.empty(len(self.b.buffers), dtype=np.int64)
+        for buffer in self.b.buffers:
+            key = index.get(buffer.key)
+            if key is None:
+                key = len(self.a.buffers) + len(extra)
+                extra[key] = buffer
+            keys[buffer.index] = key
+        return keys, extra
+
+    def _align_step(self, row: int) -> tuple[Row, ...]:
+        row_a, row_b = self._in_runs(row)
+        step = self.a.step_number(row_a)
+        left, right = self.a.events(row_a), self.b.events(row_b)
+        keys_b, extra = self._b_to_key
+        mapped = keys_b[right.buffer] if len(right) else np.empty(0, dtype=np.int64)
+        placed: list[tuple[float, Row]] = []
+        for thread in np.union1d(left.thread, right.thread):
+            picks_a = np.flatnonzero(left.thread == thread)
+            picks_b = np.flatnonzero(right.thread == thread)
+            place = -1.0
+            for a, b, moved in align(
+                left.buffer[picks_a].tolist(),
+                mapped[picks_b].tolist(),
+                [tuple(pair) for pair in left.digest[picks_a].tolist()],
+                [tuple(pair) for pair in right.digest[picks_b].tolist()],
+            ):
+                index_a = None if a is None else int(picks_a[a])
+                index_b = None if b is None else int(picks_b[b])
+                # An event that only b has keeps the place of the one it followed.
+                place = place if index_a is None else float(index_a)
+                buffer = self._buffer(left, index_a, mapped, index_b, extra)
+                placed.append((place, self._row(step, buffer, left, index_a, right, index_b, moved)))
+        placed.sort(key=lambda entry: entry[0])
+        return tuple(entry[1] for entry in placed)
+
+    def _buffer(
+        self,
+        left: EventBlock,
+        index_a: int | None,
+        mapped: npt.NDArray[np.int64],
+        index_b: int | None,
+        extra: dict[int, Buffer],
+    ) -> Buffer:
+        if index_a is not None:
+            return self.a.buffers[int(left.buffer[index_a])]
+        assert index_b is not None, "a match has at least one side"
+        key = int(mapped[index_b])
+        return extra[key] if key in extra else self.a.buffers[key]
+
+    def _row(
+        self,
+        step: int,
+        buffer: Buffer,
+        left: EventBlock,
+        index_a: int | None,
+        right: EventBlock,
+        index_b: int | None,
+        moved: bool,
+    ) -> Row:
+        seen_a = None if index_a is None else _seen(self.a, left, index_a)
+        seen_b = None if index_b is None else _seen(self.b, right, index_b)
+        block, index = (left, index_a) if index_a is not None else (right, index_b)
+        assert index is not None, "a match has at least one side"
+        return Row(
+            step=step,
+            group=buffer.group,
+            component=buffer.component,
+            role=buffer.role,
+            subject=buffer.subject,
+            name=buffer.name,
+            occurrence=int(block.occurrence[index]),
+            location=buffer.location,
+            a=seen_a,
+            b=seen_b,
+            status=_status(seen_a, seen_b),
+            moved=moved,
+        )
+
+
+def open_pair(a: str | Path, b: str | Path) -> Pair:
+    """Open two runs to compare them.
+
+    Raises:
+        UsageError: both name the same file.
+        UnreadableRun: one of them cannot be read.
+        NotComparable: they share no step or no buffer.
+    """
+    if Path(a).exists() and Path(b).exists() and Path(a).samefile(b):
+        raise UsageError(
+            f"{printable(str(a))} was given twice, and a run is always equal to itself; name two "
+            "recordings."
+        )
+    run_a = open_run(a)
+    try:
+        run_b = open_run(b)
+    except BaseException:
+        run_a.close()
+        raise
+    try:
+        return Pair(run_a, run_b)
+    except BaseException:
+        run_a.close()
+        run_b.close()
+        raise
+
+
+def _seen(run: Run, block: EventBlock, index: int) -> Seen:
+    return Seen(
+        sequence=block.first + index,
+        digest=(int(block.digest[index, 0]), int(block.digest[index, 1])),
+        layout=run.layouts[int(block.layout[index])],
+        flags=EventFlag(int(block.flags[index])),
+        thread=int(block.thread[index]),
+    )
+
+
+def _status(a: Seen | None, b: Seen | None) -> Status:
+    if a is None or b is None:
+        return Status.ONE_SIDED
+    return Status.EQUAL if a.digest == b.digest else Status.DIFFERS
+
+
+def _content(run: Run, seen: Seen | None) -> npt.NDArray[Any] | None:
+    if seen is None:
+        return None
+    return run.payload(np.array(seen.digest, dtype=np.uint64), seen.layout)
+
+
+def _cell_statuses(
+    a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]
+) -> tuple[Status, ...]:
+    statuses = []
+    for left, right in zip(a.tolist(), b.tolist(), strict=True):
+        if left == right:
+            statuses.append(Status.EQUAL if left else Status.NOT_RECORDED)
+        elif left and right:
+            statuses.append(Status.DIFFERS)
+        else:
+            statuses.append(Status.ONE_SIDED)
+    return tuple(statuses)
