@@ -7,8 +7,28 @@ Where a step is -1, it is init: before the first optimizer step's work began.
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from bisect_debugger.causality.case import TrailStep
+from bisect_debugger.causality.causes import Cause
 from bisect_debugger.format.groups import Group
 from bisect_debugger.metrics.difference import Difference
+
+__all__ = [
+    "Cause",
+    "Compared",
+    "Control",
+    "Diagnosis",
+    "Experiment",
+    "FirstVisible",
+    "Isolation",
+    "Onset",
+    "Origin",
+    "PairVerdict",
+    "Reached",
+    "Repeats",
+    "RunSummary",
+    "TrailStep",
+    "Verdict",
+]
 
 DIAGNOSIS_VERSION = 1
 
@@ -20,30 +40,6 @@ class Verdict(StrEnum):
     WITHIN_TOLERANCE = "within-tolerance"
     DIVERGED = "diverged"
     INCONCLUSIVE = "inconclusive"
-
-
-class Cause(StrEnum):
-    """The kind of fault that an origin is."""
-
-    SEED_NOT_APPLIED = "seed-not-applied"
-    UNSEEDED_INIT = "unseeded-init"
-    UNINITIALISED_MEMORY = "uninitialised-memory"
-    RNG_STREAM = "rng-stream"
-    SAMPLER_ORDER = "sampler-order"
-    DATA_ORDER = "data-order"
-    PREFETCH_INTERLEAVING = "prefetch-interleaving"
-    SIMULATOR = "simulator"
-    FORWARD_KERNEL = "forward-kernel"
-    BACKWARD_KERNEL = "backward-kernel"
-    REDUCTION_ORDER = "reduction-order"
-    OPTIMIZER_ORDER = "optimizer-order"
-    OPTIMIZER_STATE = "optimizer-state"
-    ASYNC_UPDATE = "async-update"
-    RESUME_STATE = "resume-state"
-    ENVIRONMENT = "environment"
-    WALL_CLOCK = "wall-clock"
-    CONTROL_FLOW = "control-flow"
-    UNEXPLAINED = "unexplained"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,23 +98,6 @@ class Reached:
     component: str
     buffer: str
     group: Group
-
-
-@dataclass(frozen=True, slots=True)
-class TrailStep:
-    """One question of the decision tree as it was answered.
-
-    Attributes:
-        question: what was asked.
-        evidence: what was looked at and found.
-        answer: ``yes``, ``no``, ``not recorded``, or the conclusion at a leaf.
-        node: id of the tree's node.
-    """
-
-    question: str
-    evidence: str
-    answer: str
-    node: str
 
 
 @dataclass(frozen=True, slots=True)

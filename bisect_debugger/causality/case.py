@@ -1,0 +1,80 @@
+"""A case: one origin with all the evidence that the decision tree may look at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bisect_debugger.metrics import Difference
+from bisect_debugger.runs import RunFacts
+from bisect_debugger.twins.model import Row
+
+
+class Answer(StrEnum):
+    """How a question was answered; ``not recorded`` is never treated as no by accident."""
+
+    YES = "yes"
+    NO = "no"
+    NOT_RECORDED = "not recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An answer with what was looked at, in one sentence."""
+
+    answer: Answer
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrailStep:
+    """One question of the decision tree as it was answered.
+
+    Attributes:
+        question: what was asked.
+        evidence: what was looked at and found.
+        answer: ``yes``, ``no``, ``not recorded``, or the conclusion at a leaf.
+        node: id of the tree's node.
+    """
+
+    question: str
+    evidence: str
+    answer: str
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One origin in its surroundings.
+
+    Attributes:
+        row: the event where it began.
+        step_rows: all rows of that step.
+        first_step: the first step at which the buffer was recorded at all.
+        siblings_equal: buffers of the same group in that step that are equal.
+        siblings_different: buffers of the same group in that step that differ.
+        difference: numbers, or None where no payload was recorded.
+        permuted: both sides hold the same entries along the first axis in another order;
+            None where no payload was recorded.
+        facts_a: facts of the first run.
+        facts_b: facts of the second run.
+        environment: facts that differ between the runs, name -> (first, second).
+        differing_streams: random streams that differ at or before this event.
+        recorded_streams: random streams that were recorded.
+        drawing_streams: random streams that moved during this step.
+        contributions: gradient contributions of the parameter in this step, for gradients.
+    """
+
+    row: Row
+    step_rows: Sequence[Row]
+    first_step: int
+    siblings_equal: int
+    siblings_different: int
+    difference: Difference | None
+    permuted: bool | None
+    facts_a: RunFacts
+    facts_b: RunFacts
+    environment: dict[str, tuple[str, str]] = field(default_factory=dict)
+    differing_streams: tuple[str, ...] = ()
+    recorded_streams: tuple[str, ...] = ()
+    drawing_streams: tuple[str, ...] = ()
+    contributions: int = 0

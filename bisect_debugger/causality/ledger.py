@@ -1,0 +1,119 @@
+"""The ledger: which buffers carry which origins' difference at this moment of the walk.
+
+A difference spreads along what a buffer was computed from. The ledger holds, per buffer, the
+set of origins that its current value may owe its difference to; an event that is equal again
+clears its buffer.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from bisect_debugger.format.groups import Group
+from bisect_debugger.twins.model import Row
+
+Origins = frozenset[int]
+"""Indices of origins."""
+
+NONE: Origins = frozenset()
+
+_WITHIN_STEP = (
+    Group.DATA,
+    Group.FORWARD,
+    Group.LOSS,
+    Group.GRAD_OUT,
+    Group.GRAD_SCRATCH,
+    Group.USER,
+)
+"""Groups whose buffers are computed anew in each step: what they held before is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """A differing buffer: the row where it was last seen and the origins it may owe it to."""
+
+    row: Row
+    origins: Origins
+
+
+class Ledger:
+    """Taints by buffer, for the current value and for the step as a whole."""
+
+    def __init__(self) -> None:
+        """Begin with nothing tainted."""
+        self._current: dict[Group, dict[str, Taint]] = {group: {} for group in Group}
+        self._in_step: dict[Group, dict[str, Taint]] = {group: {} for group in Group}
+        self._by_content: dict[tuple[object, object], Taint] = {}
+        self.past: Origins = NONE
+        """Origins that reached a forward, a loss or a parameter in an earlier step."""
+
+    def begin_step(self) -> None:
+        """Forget what is computed anew in each step."""
+        for group in (Group.FORWARD, Group.LOSS, Group.PARAM):
+            for taint in self._in_step[group].values():
+                self.past |= taint.origins
+        for group in Group:
+            self._in_step[group] = {}
+        for group in _WITHIN_STEP:
+            self._current[group] = {}
+        self._by_content = {}
+
+    def taint(self, row: Row, origins: Origins) -> None:
+        """Note that a differing event owes its difference to these origins."""
+        entry = Taint(row, origins)
+        self._current[row.group][row.name] = entry
+        before = self._in_step[row.group].get(row.name)
+        joined = origins | before.origins if before else origins
+        self._in_step[row.group][row.name] = Taint(row, joined)
+        content = _content(row)
+        if content is not None:
+            self._by_content.setdefault(content, entry)
+
+    def clear(self, row: Row) -> None:
+        """Note that an event is equal: its buffer carries nothing any more."""
+        self._current[row.group].pop(row.name, None)
+
+    def current(self, group: Group, name: str) -> Origins:
+        """Origins in the buffer's current value."""
+        entry = self._current[group].get(name)
+        return entry.origins if entry else NONE
+
+    def in_step(self, group: Group, name: str) -> Origins:
+        """Origins in any value that the buffer held in this step."""
+        entry = self._in_step[group].get(name)
+        return entry.origins if entry else NONE
+
+    def same_content(self, row: Row) -> Origins:
+        """Origins of an earlier event of this step with the same content on both sides.
+
+        A copy is explained by what it is a copy of: a container's output is its last child's.
+        """
+        content = _content(row)
+        entry = self._by_content.get(content) if content is not None else None
+        return entry.origins if entry else NONE
+
+    def where(self, groups: Iterable[Group], accept: Callable[[Row], bool]) -> Origins:
+        """Origins in current values of these groups whose row is accepted."""
+        return self._union(self._current, groups, accept)
+
+    def where_in_step(self, groups: Iterable[Group], accept: Callable[[Row], bool]) -> Origins:
+        """The same over every value held in this step."""
+        return self._union(self._in_step, groups, accept)
+
+    @staticmethod
+    def _union(
+        table: dict[Group, dict[str, Taint]],
+        groups: Iterable[Group],
+        accept: Callable[[Row], bool],
+    ) -> Origins:
+        found: set[int] = set()
+        for group in groups:
+            for entry in table[group].values():
+                if accept(entry.row):
+                    found |= entry.origins
+        return frozenset(found)
+
+
+def _content(row: Row) -> tuple[object, object] | None:
+    if row.a is None or row.b is None:
+        return None
+    return (row.a.digest, row.b.digest)

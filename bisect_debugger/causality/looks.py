@@ -1,0 +1,231 @@
+"""The looks: what each question of the decision tree examines, and what it found.
+
+Every look is a pure function of a case and returns its evidence in words, so the trail shows
+what an answer rests on.
+"""
+
+from collections.abc import Callable
+
+from bisect_debugger.causality.case import Answer, Case, Finding
+from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import INIT_STEP, EventFlag
+from bisect_debugger.metrics.difference import SAME_SEED_REL_FRO
+
+_DECIDING_FACTS = ("thread", "torch", "cuda", "cudnn", "device", "cpu", "tf32", "deterministic")
+"""Parts of environment facts that decide how a kernel adds up its terms."""
+
+_IMPLAUSIBLE_SHARE = 0.01
+"""Share of implausible values (|v| >= 1e6 or denormal) above which a buffer looks like memory
+that nobody wrote: allocator garbage seen in checkpoints held 250 such values in 8 million, all
+in padding, while trained weights held none."""
+
+LOOKS: dict[str, Callable[[Case], Finding]] = {}
+"""Name -> look."""
+
+
+def look(function: Callable[[Case], Finding]) -> Callable[[Case], Finding]:
+    """Register a look under its function name."""
+    LOOKS[function.__name__] = function
+    return function
+
+
+def _finding(answer: bool, evidence: str) -> Finding:
+    return Finding(Answer.YES if answer else Answer.NO, evidence)
+
+
+def _is_group(*groups: Group) -> Callable[[Case], Finding]:
+    def answer(case: Case) -> Finding:
+        return _finding(
+            case.row.group in groups, f"{case.row.name} is of group {case.row.group.label}"
+        )
+
+    return answer
+
+
+LOOKS["is_rng"] = _is_group(Group.RNG)
+LOOKS["is_replay"] = _is_group(Group.REPLAY)
+LOOKS["is_simulator"] = _is_group(Group.SIMULATOR)
+LOOKS["is_data"] = _is_group(Group.DATA)
+LOOKS["is_optim"] = _is_group(Group.OPTIM)
+LOOKS["is_param"] = _is_group(Group.PARAM)
+LOOKS["is_backward"] = _is_group(Group.GRAD_OUT, Group.GRAD_SCRATCH)
+LOOKS["is_loss"] = _is_group(Group.LOSS)
+
+
+@look
+def both_have_it(case: Case) -> Finding:
+    """The event stands in both runs."""
+    if case.row.a and case.row.b:
+        return _finding(True, f"{case.row.name} was recorded in both runs")
+    only = "first" if case.row.a else "second"
+    return _finding(False, f"{case.row.name} was recorded in the {only} run only")
+
+
+@look
+def same_layout(case: Case) -> Finding:
+    """Element type and shape are the same."""
+    a, b = case.row.a, case.row.b
+    if a is None or b is None:
+        return Finding(Answer.NOT_RECORDED, "only one run has it")
+    if a.layout == b.layout:
+        return _finding(True, f"both are {a.layout.text}")
+    return _finding(False, f"{a.layout.text} against {b.layout.text}")
+
+
+@look
+def differs_from_the_first(case: Case) -> Finding:
+    """The first recorded value differs already."""
+    first = case.row.step <= case.first_step
+    when = "init" if case.row.step == INIT_STEP else f"step {case.row.step}"
+    if first:
+        return _finding(True, f"it differs in {when}, where it was first recorded")
+    return _finding(False, f"equal in step {case.first_step}, first different in {when}")
+
+
+@look
+def several_threads(case: Case) -> Finding:
+    """More than one thread recorded events in this step."""
+    threads = {row.any_side.thread for row in case.step_rows}
+    return _finding(len(threads) > 1, f"{len(threads)} thread(s) recorded events in this step")
+
+
+@look
+def is_init(case: Case) -> Finding:
+    """A parameter or module buffer before the first step."""
+    init = case.row.group is Group.PARAM and (
+        case.row.step == INIT_STEP or EventFlag.INIT in case.row.any_side.flags
+    )
+    return _finding(init, f"group {case.row.group.label}, step {case.row.step}")
+
+
+@look
+def looks_uninitialised(case: Case) -> Finding:
+    """Enormous or denormal values in bulk."""
+    difference = case.difference
+    if difference is None:
+        return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
+    worst = max(difference.implausible_a, difference.implausible_b)
+    share = worst / difference.elements if difference.elements else 0.0
+    return _finding(
+        worst > 0 and share >= _IMPLAUSIBLE_SHARE,
+        f"{worst} of {difference.elements} values are denormal or at least 1e6 in magnitude",
+    )
+
+
+@look
+def no_sibling_equal(case: Case) -> Finding:
+    """Every other buffer of the group differs too."""
+    total = case.siblings_equal + case.siblings_different
+    return _finding(
+        case.siblings_equal == 0 and total > 0,
+        f"{case.siblings_different} of {total} other parameters differ",
+    )
+
+
+@look
+def changed_outside_step(case: Case) -> Finding:
+    """A parameter found changed at the start of a step."""
+    flagged = EventFlag.OUTSIDE_STEP in case.row.any_side.flags
+    return _finding(
+        case.row.group is Group.PARAM and flagged,
+        "it was found changed at the start of a step"
+        if flagged
+        else "it was not seen to change between steps",
+    )
+
+
+@look
+def is_first_training_step(case: Case) -> Finding:
+    """The origin stands in the first recorded training step."""
+    first = max(case.first_step, 0)
+    return _finding(
+        case.row.step <= first, f"step {case.row.step}; first recorded in step {case.first_step}"
+    )
+
+
+@look
+def is_permuted(case: Case) -> Finding:
+    """The same entries in another order."""
+    if case.permuted is None:
+        return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
+    return _finding(
+        case.permuted,
+        "sorted along the first axis, both sides are equal"
+        if case.permuted
+        else "the entries themselves differ, not only their order",
+    )
+
+
+@look
+def streams_equal(case: Case) -> Finding:
+    """No recorded random stream differs yet."""
+    if not case.recorded_streams:
+        return Finding(Answer.NOT_RECORDED, "no random stream was recorded")
+    if case.differing_streams:
+        return _finding(False, f"different: {', '.join(case.differing_streams)}")
+    return _finding(True, f"equal: {', '.join(case.recorded_streams)}")
+
+
+@look
+def is_hyper_parameter(case: Case) -> Finding:
+    """A value of the optimizer's param groups."""
+    hyper = case.row.group is Group.OPTIM and not case.row.subject
+    return _finding(hyper, f"{case.row.name} is of group {case.row.group.label}")
+
+
+@look
+def order_differs(case: Case) -> Finding:
+    """Events of optimizer or gradients stand in another order."""
+    groups = (Group.OPTIM, Group.GRAD)
+    moved = [row.name for row in case.step_rows if row.moved and row.group in groups]
+    if moved:
+        return _finding(True, f"{len(moved)} events stand in another order, first {moved[0]}")
+    return _finding(False, "all parameters are visited in the same order")
+
+
+@look
+def is_grad(case: Case) -> Finding:
+    """A gradient as the optimizer sees it."""
+    return _finding(
+        case.row.group is Group.GRAD,
+        f"group {case.row.group.label}, {case.contributions} contribution(s) in this step",
+    )
+
+
+@look
+def environment_differs(case: Case) -> Finding:
+    """Facts that decide the order of additions differ."""
+    deciding = {
+        name: pair
+        for name, pair in case.environment.items()
+        if any(part in name.lower() for part in _DECIDING_FACTS)
+    }
+    if not deciding:
+        return _finding(False, "versions, devices, thread counts and flags are the same")
+    listed = "; ".join(f"{name}: {a} against {b}" for name, (a, b) in sorted(deciding.items()))
+    return _finding(True, listed)
+
+
+@look
+def is_module_output(case: Case) -> Finding:
+    """The output of a module."""
+    yes = case.row.group is Group.FORWARD and case.row.role.startswith("out")
+    return _finding(yes, f"{case.row.name} is of group {case.row.group.label}")
+
+
+@look
+def is_module_input(case: Case) -> Finding:
+    """The input of a module."""
+    yes = case.row.group is Group.FORWARD and case.row.role.startswith("in")
+    return _finding(yes, f"{case.row.name} is of group {case.row.group.label}")
+
+
+@look
+def is_rounding(case: Case) -> Finding:
+    """The size of a difference in the order of additions, not of another draw."""
+    if case.difference is None:
+        return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
+    small = case.difference.rel_fro <= SAME_SEED_REL_FRO
+    return _finding(
+        small, f"relFro {case.difference.rel_fro:.3g} (same run: at most {SAME_SEED_REL_FRO:g})"
+    )

@@ -1,0 +1,72 @@
+"""Random streams within one step: who could have drawn what.
+
+A stream's state is recorded at boundaries. If it is the same before and after an event,
+nothing was drawn between, and a difference of the stream cannot explain the event.
+"""
+
+from collections.abc import Sequence
+
+from bisect_debugger.format.groups import Group
+from bisect_debugger.twins.model import Row
+
+
+class Streams:
+    """Where each random stream moved, over the events of one step."""
+
+    def __init__(self, rows: Sequence[Row], before: dict[str, Row]) -> None:
+        """Index the boundaries.
+
+        Args:
+            rows: the step's rows in execution order.
+            before: the last boundary row of each stream before this step, by component.
+        """
+        self._before = before
+        self._boundaries: dict[str, list[tuple[int, Row]]] = {}
+        for index, row in enumerate(rows):
+            if row.group is Group.RNG:
+                self._boundaries.setdefault(row.component, []).append((index, row))
+
+    def last(self) -> dict[str, Row]:
+        """The last boundary of each stream, to hand to the next step."""
+        latest = dict(self._before)
+        for stream, boundaries in self._boundaries.items():
+            latest[stream] = boundaries[-1][1]
+        return latest
+
+    def drew_around(self, stream: str, index: int) -> bool | None:
+        """Whether either run drew from the stream around the event at this index.
+
+        Returns:
+            None where no boundary was recorded on one of the sides.
+        """
+        boundaries = self._boundaries.get(stream, [])
+        earlier = [row for place, row in boundaries if place < index]
+        later = [row for place, row in boundaries if place > index]
+        # Draws for a batch may fall before the step's first boundary, so the last state of
+        # the step before counts as the earlier side too.
+        previous = earlier[-1] if earlier else self._before.get(stream)
+        if previous is None or not later:
+            return None
+        return moved(previous, later[0])
+
+    def drew_since_last_step(self, stream: str, index: int) -> bool | None:
+        """Whether the stream moved between the end of the last step and the next boundary."""
+        boundaries = self._boundaries.get(stream, [])
+        later = [row for place, row in boundaries if place > index]
+        earlier = [row for place, row in boundaries if place < index]
+        previous = self._before.get(stream) or (earlier[0] if earlier else None)
+        if previous is None or not (later or earlier):
+            return None
+        return moved(previous, later[0] if later else earlier[-1])
+
+
+def moved(before: Row, after: Row) -> bool:
+    """The stream's state changed between two boundaries, in either run."""
+    return _digest(before, True) != _digest(after, True) or _digest(before, False) != _digest(
+        after, False
+    )
+
+
+def _digest(row: Row, first: bool) -> tuple[int, int] | None:
+    side = row.a if first else row.b
+    return side.digest if side else None

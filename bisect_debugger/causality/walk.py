@@ -1,0 +1,247 @@
+"""The walk: from differing steps to origins, each with what it contaminated and when.
+
+One pass over the events in execution order. Every differing event is either explained by
+something it was computed from (a carrier, which inherits the origins of its explanation) or
+it is a new origin. Equal events clear their buffer.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bisect_debugger.causality.constants import is_constant
+from bisect_debugger.causality.dataflow import Dataflow, outputs_by_content
+from bisect_debugger.causality.ledger import Ledger, Origins
+from bisect_debugger.causality.names import ancestors, is_under, related
+from bisect_debugger.causality.rules import Place, explain
+from bisect_debugger.causality.streams import Streams
+from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import INIT_STEP
+from bisect_debugger.twins.model import Row
+
+_OUTSIDE_TRAINING = (Group.RNG, Group.USER)
+_GRADIENTS = (Group.GRAD_OUT, Group.GRAD_SCRATCH, Group.GRAD)
+_NOT_A_DESTINATION = (Group.RNG, Group.LOSS, Group.USER, Group.OPTIM)
+"""Groups whose component is not something that a difference can be said to have reached."""
+
+
+@dataclass(slots=True)
+class Found:
+    """An origin as the walk found it.
+
+    Attributes:
+        row: the event where it began.
+        component: what a person can change; an enclosing module where all of it is affected.
+        siblings_equal: other buffers of its group in that step that are equal, constants aside.
+        siblings_different: other buffers of its group in that step that differ.
+        first_reached: first event of another component that carries it.
+        first_gradient: first gradient of another component that carries it.
+        contaminated: components it reached with the row of arrival, in order.
+    """
+
+    row: Row
+    component: str
+    siblings_equal: int = 0
+    siblings_different: int = 0
+    first_reached: Row | None = None
+    first_gradient: Row | None = None
+    contaminated: dict[str, Row] = field(default_factory=dict)
+
+    @property
+    def reached_training(self) -> bool:
+        """It is part of training or arrived in it; else it is a stream or a monitor alone."""
+        return self.row.group not in _OUTSIDE_TRAINING or bool(self.contaminated)
+
+
+@dataclass(frozen=True, slots=True)
+class WalkResult:
+    """What a walk found.
+
+    Attributes:
+        origins: in order of appearance.
+        first_visible: first differing loss or scalar recorded by hand, or None.
+        differing: differing events met.
+        last_step: last step that was walked.
+        steps_walked: number of differing steps walked.
+        finished: every differing step was walked, or every component was reached.
+        explained: per tier words, how many carriers it explained.
+    """
+
+    origins: tuple[Found, ...]
+    first_visible: Row | None
+    differing: int
+    last_step: int
+    steps_walked: int
+    finished: bool
+    explained: Mapping[str, int]
+
+
+class Walk:
+    """The state of one pass; `run` takes the differing steps in order."""
+
+    def __init__(
+        self,
+        dataflow: Dataflow,
+        component_of: dict[str, str],
+        users_of: dict[str, frozenset[str]],
+        closed_loop: bool,
+    ) -> None:
+        """Begin a pass.
+
+        Args:
+            dataflow: recorded edges.
+            component_of: component of every buffer name.
+            users_of: components that use a parameter, by its name.
+            closed_loop: data depends on what the model did before.
+        """
+        self._dataflow = dataflow
+        self._component_of = component_of
+        self._users_of = users_of
+        self._closed_loop = closed_loop
+        self._ledger = Ledger()
+        self._boundaries: dict[str, Row] = {}
+        self._origins: list[Found] = []
+        self._first_visible: Row | None = None
+        self._differing = 0
+        self._explained: dict[str, int] = {}
+        self._quiet_steps = 0
+
+    def run(self, steps: Iterable[Sequence[Row]], limit: int, quiet_limit: int = 3) -> WalkResult:
+        """Walk differing steps until nothing new is reached.
+
+        Args:
+            steps: rows of each differing step, in order of steps.
+            limit: most steps to walk.
+            quiet_limit: stop after so many steps in which no origin reached anything new, once
+                no origin is dormant any more.
+        """
+        walked, last_step, finished = 0, -1, True
+        for rows in steps:
+            if walked >= limit:
+                finished = False
+                break
+            if self._quiet_steps >= quiet_limit and not self._any_dormant():
+                break
+            last_step = max(last_step, *(row.step for row in rows[:1]), -1)
+            self._step(rows)
+            walked += 1
+        return WalkResult(
+            origins=tuple(self._origins),
+            first_visible=self._first_visible,
+            differing=self._differing,
+            last_step=last_step,
+            steps_walked=walked,
+            finished=finished,
+            explained=self._explained,
+        )
+
+    def _any_dormant(self) -> bool:
+        return any(
+            found.first_reached is None and found.row.group not in _OUTSIDE_TRAINING
+            for found in self._origins
+        )
+
+    def _step(self, rows: Sequence[Row]) -> None:
+        self._ledger.begin_step()
+        streams = Streams(rows, self._boundaries)
+        shared = outputs_by_content(rows)
+        news = self._reached_count()
+        training = False
+        for index, row in enumerate(rows):
+            if not row.status.diverges:
+                self._ledger.clear(row)
+                continue
+            training |= row.group not in _OUTSIDE_TRAINING
+            self._differing += 1
+            self._differing_event(row, rows, self._place(row, index, streams, shared))
+        self._boundaries = streams.last()
+        if self._reached_count() != news:
+            self._quiet_steps = 0
+        elif training:
+            self._quiet_steps += 1
+
+    def _place(
+        self,
+        row: Row,
+        index: int,
+        streams: Streams,
+        shared: dict[tuple[int, int], set[str]],
+    ) -> Place:
+        return Place(
+            row=row,
+            index=index,
+            ledger=self._ledger,
+            streams=streams,
+            dataflow=self._dataflow,
+            shared_outputs=shared,
+            component_of=self._component_of,
+            users_of=self._users_of,
+            closed_loop=self._closed_loop,
+        )
+
+    def _differing_event(self, row: Row, rows: Sequence[Row], place: Place) -> None:
+        origins, words = explain(place)
+        if words:
+            self._explained[words] = self._explained.get(words, 0) + 1
+        else:
+            origins = frozenset({self._origin_of(row, rows)})
+        self._ledger.taint(row, origins)
+        self._note_arrival(row, origins)
+
+    def _reached_count(self) -> int:
+        return len(self._origins) + sum(len(found.contaminated) for found in self._origins)
+
+    def _origin_of(self, row: Row, rows: Sequence[Row]) -> int:
+        """One origin per component, group and step: eight weights of one head are one fault."""
+        for number, found in enumerate(self._origins):
+            same = is_under(row.component, found.component) and found.row.group is row.group
+            if same and found.row.step == row.step:
+                return number
+        siblings = [
+            other
+            for other in rows
+            if other.group is row.group and other is not row and not _says_nothing(other)
+        ]
+        different = sum(other.status.diverges for other in siblings)
+        self._origins.append(
+            Found(
+                row=row,
+                component=_affected_component(row, rows),
+                siblings_equal=len(siblings) - different,
+                siblings_different=different,
+            )
+        )
+        return len(self._origins) - 1
+
+    def _note_arrival(self, row: Row, origins: Origins) -> None:
+        visible = row.group is Group.LOSS or (
+            row.group is Group.USER and row.any_side.layout.elements == 1
+        )
+        if visible and self._first_visible is None:
+            self._first_visible = row
+        if row.group in _NOT_A_DESTINATION:
+            return
+        for number in origins:
+            found = self._origins[number]
+            if row is found.row or related(row.component, found.component):
+                continue
+            if found.first_reached is None:
+                found.first_reached = row
+            if found.first_gradient is None and row.group in _GRADIENTS:
+                found.first_gradient = row
+            found.contaminated.setdefault(row.component, row)
+
+
+def _says_nothing(row: Row) -> bool:
+    """Equal because it is constant, not because a seed made it so."""
+    return row.group is Group.PARAM and not row.status.diverges and is_constant(row)
+
+
+def _affected_component(row: Row, rows: Sequence[Row]) -> str:
+    """The widest module all of whose drawn parameters differ at init, else the row's own."""
+    if row.group is not Group.PARAM or row.step != INIT_STEP:
+        return row.component
+    drawn = [r for r in rows if r.group is Group.PARAM and not _says_nothing(r)]
+    for ancestor in reversed(ancestors(row.component)):
+        if all(r.status.diverges for r in drawn if is_under(r.component, ancestor)):
+            return ancestor
+    return row.component

@@ -1,0 +1,171 @@
+"""From recorded runs to a diagnosis. Pure but for reading the runs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+from bisect_debugger.causality.causes import REMEDIES
+from bisect_debugger.causality.tree import classify
+from bisect_debugger.causality.walk import Found, WalkResult
+from bisect_debugger.diagnosis.cases import case_of
+from bisect_debugger.diagnosis.evidence import evidence_sentences
+from bisect_debugger.diagnosis.model import (
+    Compared,
+    Diagnosis,
+    FirstVisible,
+    Onset,
+    Origin,
+    PairVerdict,
+    Reached,
+    RunSummary,
+    Verdict,
+)
+from bisect_debugger.diagnosis.remarks import remarks_on
+from bisect_debugger.diagnosis.sentence import sentence_of
+from bisect_debugger.diagnosis.survey import first_training_row, walk_pair
+from bisect_debugger.diagnosis.tolerance import within_tolerance
+from bisect_debugger.diagnosis.trail import search_trail
+from bisect_debugger.format.groups import Group
+from bisect_debugger.runs import Run
+from bisect_debugger.twins import Pair, Row, open_pair
+
+
+def diagnose(paths: Sequence[str | Path], tolerance: float | None = None) -> Diagnosis:
+    """Compare two or more runs and find the origins of the first pair that differs.
+
+    Args:
+        paths: run files; all pairs get a verdict.
+        tolerance: largest relFro of a difference that still counts as the same run, or None
+            to ask for equal bits.
+
+    Raises:
+        UsageError: fewer than two runs, or one file twice.
+        UnreadableRun: a file cannot be read.
+        NotComparable: two runs have nothing in common.
+    """
+    chosen: Diagnosis | None = None
+    verdicts: list[PairVerdict] = []
+    for left, right in combinations(paths, 2):
+        with open_pair(left, right) as pair:
+            diagnosis = diagnose_pair(pair, tolerance)
+        onset = diagnosis.onset.step if diagnosis.onset else None
+        verdicts.append(PairVerdict(str(left), str(right), diagnosis.verdict, onset))
+        if chosen is None or (chosen.exit_code != 1 and diagnosis.exit_code != 0):
+            chosen = diagnosis
+    if chosen is None:
+        from bisect_debugger.errors import UsageError
+
+        raise UsageError("One run cannot be compared; name at least two.")
+    return replace(chosen, pairs=tuple(verdicts))
+
+
+def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
+    """The diagnosis of one pair; see `diagnose`."""
+    walk = walk_pair(pair)
+    training = first_training_row(pair)
+    reaching = sorted(
+        (found for found in walk.origins if found.reached_training),
+        # Most contaminated first: it is the one whose repair brings most back.
+        key=lambda found: (-len(found.contaminated), found.row.step),
+    )
+    silent = [found for found in walk.origins if not found.reached_training]
+    origins = tuple(_origin(pair, found, walk) for found in reaching)
+    diagnosis = Diagnosis(
+        verdict=_verdict(pair, training, tolerance),
+        sentence="",
+        runs=(_summary(pair.a), _summary(pair.b)),
+        compared=_compared(pair),
+        onset=_onset(pair, walk, training),
+        first_visible=_first_visible(walk.first_visible),
+        origins=origins,
+        dormant_streams=tuple(_origin(pair, found, walk) for found in silent),
+        pairs=(),
+        remarks=remarks_on(pair, walk),
+    )
+    diagnosis = replace(diagnosis, trail=search_trail(pair, walk, diagnosis))
+    verdict = PairVerdict(
+        str(pair.a.path),
+        str(pair.b.path),
+        diagnosis.verdict,
+        diagnosis.onset.step if diagnosis.onset else None,
+    )
+    return replace(diagnosis, sentence=sentence_of(diagnosis), pairs=(verdict,))
+
+
+def _verdict(pair: Pair, training: int | None, tolerance: float | None) -> Verdict:
+    if training is None:
+        return Verdict.DIVERGED if _lengths_differ(pair) else Verdict.BIT_EQUAL
+    if tolerance is None:
+        return Verdict.DIVERGED
+    return within_tolerance(pair, training, tolerance)
+
+
+def _lengths_differ(pair: Pair) -> bool:
+    """Both ended by themselves, after another number of steps."""
+    if not (pair.a.facts.complete and pair.b.facts.complete):
+        return False
+    return pair.a.facts.window == pair.b.facts.window and pair.a.step_count != pair.b.step_count
+
+
+def _summary(run: Run) -> RunSummary:
+    closed = run.steps(0, run.step_count)
+    steps = int((closed.closed & (closed.step >= 0)).sum())
+    return RunSummary(str(run.path), run.facts.rank, steps, run.event_count, run.facts.complete)
+
+
+def _compared(pair: Pair) -> Compared:
+    first, last = pair.step_number(0), pair.step_number(pair.step_count - 1)
+    uncovered = dict.fromkeys((*pair.a.facts.uncovered, *pair.b.facts.uncovered))
+    return Compared(first, last, min(pair.a.event_count, pair.b.event_count), tuple(uncovered))
+
+
+def _onset(pair: Pair, walk: WalkResult, training: int | None) -> Onset | None:
+    rows = [found.row for found in walk.origins if found.reached_training]
+    if rows:
+        first = min(rows, key=lambda row: (row.step, row.any_side.sequence))
+        return _onset_at(first)
+    if training is None:
+        return None
+    # Level coarse: the group is known, the buffer is not recorded.
+    step, cells = pair.cells(training, training + 1)[0]
+    group = next(group for group in Group if cells[group].diverges)
+    return Onset(step, group, "", "", -1)
+
+
+def _onset_at(row: Row) -> Onset:
+    return Onset(row.step, row.group, row.component, row.name, row.any_side.sequence)
+
+
+def _first_visible(row: Row | None) -> FirstVisible | None:
+    return FirstVisible(row.step, row.name) if row else None
+
+
+def _origin(pair: Pair, found: Found, walk: WalkResult) -> Origin:
+    case = case_of(pair, found, walk.origins)
+    cause, trail = classify(case)
+    remedy = REMEDIES[cause]
+    row = found.row
+    reached = _reached(found.first_reached)
+    return Origin(
+        step=row.step,
+        group=row.group,
+        component=found.component,
+        buffer=row.name,
+        event=row.any_side.sequence,
+        cause=cause,
+        source=row.location,
+        dormant=reached is None or reached.step > max(row.step, 0),
+        first_reached=reached,
+        first_gradient=_reached(found.first_gradient),
+        contaminated=tuple(found.contaminated),
+        difference=case.difference,
+        evidence=evidence_sentences(case, found, cause),
+        advice=remedy.advice,
+        confirm=remedy.confirm,
+        trail=trail,
+    )
+
+
+def _reached(row: Row | None) -> Reached | None:
+    return Reached(row.step, row.component, row.name, row.group) if row else None

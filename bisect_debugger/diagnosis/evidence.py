@@ -1,0 +1,66 @@
+"""The evidence for a cause, as sentences that a person can check against the recording."""
+
+from bisect_debugger.causality.case import Case
+from bisect_debugger.causality.causes import REMEDIES, Cause
+from bisect_debugger.causality.rules import upstream_words
+from bisect_debugger.causality.walk import Found
+from bisect_debugger.errors import printable
+from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import INIT_STEP
+
+
+def step_words(step: int) -> str:
+    """``init`` for -1, else ``step N``."""
+    return "init" if step == INIT_STEP else f"step {step}"
+
+
+def evidence_sentences(case: Case, found: Found, cause: Cause) -> tuple[str, ...]:
+    """What supports the cause, strongest first.
+
+    Args:
+        case: the evidence that was gathered.
+        found: the origin.
+        cause: what the tree concluded.
+    """
+    row = case.row
+    name = printable(row.name)
+    sentences = [REMEDIES[cause].meaning]
+    if row.group is not Group.PARAM or row.step != INIT_STEP:
+        sentences.append(
+            f"{name} differs in {step_words(row.step)}, and no difference was recorded in "
+            f"{upstream_words(row.group)}."
+        )
+    else:
+        total = case.siblings_equal + case.siblings_different + 1
+        sentences.append(
+            f"At init {case.siblings_equal} of {total} drawn parameters are equal, and {name} is "
+            "not."
+        )
+    sentences += _stream_sentences(case)
+    if case.difference is not None:
+        numbers = case.difference
+        sentences.append(
+            f"{numbers.differing} of {numbers.elements} elements differ ({numbers.percent:.3g} %), "
+            f"relFro {numbers.rel_fro:.3g}, greatest absolute difference {numbers.max_abs:.3g}."
+        )
+    if found.first_reached is not None:
+        reached = found.first_reached
+        sentences.append(
+            f"It first arrived in another component in {step_words(reached.step)}: "
+            f"{printable(reached.name)}."
+        )
+    else:
+        sentences.append("It was not seen to arrive in another component.")
+    return tuple(sentences)
+
+
+def _stream_sentences(case: Case) -> list[str]:
+    if case.row.group is Group.RNG:
+        calls = {call.call for call in case.facts_a.seeding}
+        seen = ", ".join(sorted(calls)) if calls else "none"
+        return [f"Seeding calls seen while recording: {seen}."]
+    if not case.recorded_streams:
+        return ["No random stream was recorded."]
+    if case.differing_streams:
+        return [f"Streams that differ by then: {', '.join(dict.fromkeys(case.differing_streams))}."]
+    return [f"Equal random streams in this step: {', '.join(case.recorded_streams)}."]

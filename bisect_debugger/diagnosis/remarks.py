@@ -1,0 +1,42 @@
+"""Remarks: what a reader must know to judge a verdict."""
+
+from bisect_debugger.causality.walk import WalkResult
+from bisect_debugger.diagnosis.cases import environment_differences
+from bisect_debugger.errors import printable
+from bisect_debugger.runs import Run
+from bisect_debugger.twins import Pair
+
+
+def remarks_on(pair: Pair, walk: WalkResult) -> tuple[str, ...]:
+    """Incomplete runs, other lengths, other environments, limits that were met."""
+    remarks = [remark for run in (pair.a, pair.b) if (remark := _incomplete(run))]
+    if pair.a.step_count != pair.b.step_count:
+        remarks.append(
+            f"The runs have another number of steps: the first ends at step {pair.a.last_step}, "
+            f"the second at step {pair.b.last_step}; compared up to step "
+            f"{pair.step_number(pair.step_count - 1)}."
+        )
+    levels = {pair.a.facts.level, pair.b.facts.level}
+    if "coarse" in levels:
+        remarks.append(
+            "Recorded at level coarse: steps and groups are compared, single buffers are not "
+            "recorded."
+        )
+    differing = environment_differences(pair.a.facts, pair.b.facts)
+    if differing:
+        remarks.append(f"The environments differ in {', '.join(map(printable, differing))}.")
+    if not walk.finished:
+        remarks.append(
+            f"Origins were searched in the first {walk.steps_walked} differing steps, up to step "
+            f"{walk.last_step}; later ones are not excluded."
+        )
+    return tuple(remarks)
+
+
+def _incomplete(run: Run) -> str:
+    if run.facts.complete:
+        return ""
+    return (
+        f"{printable(str(run.path))} is incomplete ({printable(run.facts.end_reason)}); "
+        f"its last whole step is {run.last_step}."
+    )

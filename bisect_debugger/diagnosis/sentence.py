@@ -1,0 +1,55 @@
+"""The verdict in one sentence."""
+
+from bisect_debugger.diagnosis.evidence import step_words
+from bisect_debugger.diagnosis.model import Diagnosis, Origin, Verdict
+from bisect_debugger.errors import printable
+
+
+def sentence_of(diagnosis: Diagnosis) -> str:
+    """What a person reads first; names are escaped, nothing is said past the last step."""
+    compared = diagnosis.compared
+    span = f"{step_words(compared.first_step)} to step {compared.last_step}"
+    if compared.last_step <= compared.first_step:
+        span = step_words(compared.last_step)
+    if diagnosis.verdict is Verdict.BIT_EQUAL:
+        sentence = f"Bit-equal: all {compared.events} events from {span} have the same bits"
+        if diagnosis.dormant_streams:
+            streams = ", ".join(printable(origin.component) for origin in diagnosis.dormant_streams)
+            sentence += f"; {streams} differs without reaching the training"
+        return sentence + "."
+    if diagnosis.verdict is Verdict.WITHIN_TOLERANCE:
+        return f"Within tolerance from {span}, but not bit-equal.{_first(diagnosis)}"
+    if diagnosis.verdict is Verdict.INCONCLUSIVE:
+        return (
+            "Inconclusive: the runs differ, and the values needed to judge the tolerance were not "
+            f"recorded.{_first(diagnosis)}"
+        )
+    return f"Diverged.{_first(diagnosis)}"
+
+
+def origin_words(origin: Origin) -> str:
+    """One origin in a clause: component, cause, where it began, whether it slept."""
+    words = f"{printable(origin.component)} ({origin.cause.value}, {step_words(origin.step)}"
+    if origin.dormant and origin.first_reached is not None:
+        reached = origin.first_reached
+        words += (
+            f", dormant until step {reached.step}, when it reached {printable(reached.component)}"
+        )
+    elif origin.dormant:
+        words += ", dormant: it reached no other component"
+    return words + ")"
+
+
+def _first(diagnosis: Diagnosis) -> str:
+    origins, onset = diagnosis.origins, diagnosis.onset
+    if origins:
+        count = "1 origin" if len(origins) == 1 else f"{len(origins)} independent origins"
+        listed = "; ".join(origin_words(origin) for origin in origins[:3])
+        more = f"; and {len(origins) - 3} more" if len(origins) > 3 else ""
+        return f" {count}: {listed}{more}."
+    if onset is not None:
+        return (
+            f" First difference in {step_words(onset.step)}, group {onset.group.label}; buffers "
+            "were not recorded."
+        )
+    return " One run goes on after the other ended; all common steps are equal."

@@ -1,0 +1,74 @@
+"""The survey of a pair: which steps to walk, and what the walk needs to know beforehand."""
+
+from collections.abc import Iterator, Sequence
+
+from bisect_debugger.causality.dataflow import Dataflow
+from bisect_debugger.causality.walk import Walk, WalkResult
+from bisect_debugger.format.groups import Group
+from bisect_debugger.twins import Pair, Row
+
+OUTSIDE_TRAINING = (Group.RNG, Group.USER)
+"""Groups that may differ without the training differing."""
+
+STEP_LIMIT = 1000
+"""Most differing steps that are walked; past it the diagnosis says that it stopped."""
+
+_LEAD_STEPS = 3
+
+
+def walk_pair(pair: Pair, limit: int = STEP_LIMIT) -> WalkResult:
+    """Find the origins of a pair.
+
+    Args:
+        pair: the twins.
+        limit: most differing steps to walk.
+    """
+    buffers = (*pair.a.buffers, *pair.b.buffers)
+    component_of = {buffer.name: buffer.component for buffer in buffers}
+    users: dict[str, set[str]] = {}
+    for buffer in buffers:
+        if buffer.group is Group.PARAM:
+            # A shared parameter is recorded once more under its other name, about the first.
+            users.setdefault(buffer.subject or buffer.name, set()).add(buffer.component)
+    closed_loop = any(buffer.group in (Group.REPLAY, Group.SIMULATOR) for buffer in buffers)
+    walk = Walk(
+        Dataflow.of(pair.a, pair.b),
+        component_of,
+        {name: frozenset(components) for name, components in users.items()},
+        closed_loop,
+    )
+    steps: Iterator[Sequence[Row]] = (pair.rows(row) for row in steps_to_walk(pair))
+    return walk.run(steps, limit)
+
+
+def first_training_row(pair: Pair) -> int | None:
+    """First common row in which anything but streams and monitors differs, or None."""
+    rows = [
+        row
+        for group in Group
+        if group not in OUTSIDE_TRAINING and (row := pair.first_different_row_of(group)) is not None
+    ]
+    return min(rows, default=None)
+
+
+def steps_to_walk(pair: Pair) -> Iterator[int]:
+    """Common rows to walk, ascending.
+
+    The first differing rows at all (a stream may differ from init on), the first of every
+    group with the row before it (for the state of the streams), and from the first training
+    difference on every row that differs.
+    """
+    first = pair.first_different_row()
+    if first is None:
+        return
+    early = set(range(first, min(first + _LEAD_STEPS, pair.step_count)))
+    for group in Group:
+        row = pair.first_different_row_of(group)
+        if row is not None:
+            early |= {max(row - 1, 0), row}
+    training = first_training_row(pair)
+    if training is None:
+        yield from sorted(early)
+        return
+    yield from sorted(row for row in early if row < training)
+    yield from pair.different_rows(training)

@@ -1,0 +1,67 @@
+"""The trail: the search as it was walked, and then the tree for the first origin."""
+
+from bisect_debugger.causality.walk import WalkResult
+from bisect_debugger.diagnosis.evidence import step_words
+from bisect_debugger.diagnosis.model import Diagnosis, TrailStep
+from bisect_debugger.errors import printable
+from bisect_debugger.twins import Pair
+
+
+def search_trail(pair: Pair, walk: WalkResult, diagnosis: Diagnosis) -> tuple[TrailStep, ...]:
+    """Questions, evidence and answers from "were both recorded" to the cause."""
+    trail = [_completeness(pair), _first_step(pair, diagnosis)]
+    if diagnosis.onset is None:
+        return tuple(trail)
+    if diagnosis.onset.buffer:
+        onset = diagnosis.onset
+        trail.append(
+            TrailStep(
+                "Which event differs first, in execution order?",
+                f"event {onset.event} of {step_words(onset.step)}, group {onset.group.label}",
+                printable(onset.buffer),
+                "first-event",
+            )
+        )
+        trail.append(_origins(walk, diagnosis))
+    for origin in diagnosis.origins[:1]:
+        trail += origin.trail
+        trail.append(
+            TrailStep(
+                f"What kind of fault is {printable(origin.component)}?",
+                origin.evidence[0],
+                origin.cause.value,
+                "cause",
+            )
+        )
+    return tuple(trail)
+
+
+def _completeness(pair: Pair) -> TrailStep:
+    complete = pair.a.facts.complete and pair.b.facts.complete
+    evidence = "; ".join(
+        f"{printable(str(run.path))}: last whole step {run.last_step}"
+        + ("" if run.facts.complete else f", {printable(run.facts.end_reason)}")
+        for run in (pair.a, pair.b)
+    )
+    return TrailStep(
+        "Were both runs recorded to their end?", evidence, "yes" if complete else "no", "complete"
+    )
+
+
+def _first_step(pair: Pair, diagnosis: Diagnosis) -> TrailStep:
+    question = "Which step differs first?"
+    evidence = f"binary search over the running digests of {pair.step_count} steps"
+    if diagnosis.onset is None:
+        return TrailStep(question, evidence, "none of them in training", "first-step")
+    return TrailStep(question, evidence, step_words(diagnosis.onset.step), "first-step")
+
+
+def _origins(walk: WalkResult, diagnosis: Diagnosis) -> TrailStep:
+    names = ", ".join(printable(origin.component) for origin in diagnosis.origins)
+    return TrailStep(
+        "Which differences are not explained by anything they were computed from?",
+        f"{walk.differing} differing events in {walk.steps_walked} differing steps, the rest are "
+        "carriers",
+        f"{len(diagnosis.origins)}: {names}",
+        "origins",
+    )
