@@ -6,7 +6,6 @@ in (thread, sequence) order; a running digest chains the steps, which turns "the
 different step" into a binary search.
 """
 
-from collections.abc import Buffer
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,11 @@ DIGEST_ALGORITHM = "xxh3_128/layout-seeded"
 DIGEST_BYTES = 16
 
 
-def content_digest(content: Buffer, layout: Layout) -> bytes:
+Content = bytes | bytearray | memoryview | npt.NDArray[Any]
+"""Anything with a contiguous buffer that xxhash reads in place."""
+
+
+def content_digest(content: Content, layout: Layout) -> bytes:
     """16-byte digest of a buffer's content.
 
     Args:
