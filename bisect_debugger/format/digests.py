@@ -32,7 +32,8 @@ def content_digest(content: Content, layout: Layout) -> bytes:
         content: contiguous raw bytes, row-major.
         layout: element type and shape, folded in as the seed.
     """
-    return xxhash.xxh3_128_digest(content, layout.seed)
+    # numpy declares the buffer protocol from Python 3.12 on only; it has always had it.
+    return xxhash.xxh3_128_digest(content, layout.seed)  # type: ignore[arg-type]
 
 
 def name_hash(group: Group, name: str) -> int:

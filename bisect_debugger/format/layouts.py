@@ -148,9 +148,7 @@ def _float8_table(exponent_bits: int, bias: int, special: str) -> npt.NDArray[np
             value = sign * fraction * 2.0 ** (1 - bias)
         else:
             value = sign * (1 + fraction) * 2.0 ** (exponent - bias)
-        if special == "fn" and (code & 0x7F) == 0x7F:
-            value = np.nan
-        elif special == "fnuz" and code == 0x80:
+        if (special == "fn" and (code & 0x7F) == 0x7F) or (special == "fnuz" and code == 0x80):
             value = np.nan
         elif special == "ieee" and exponent == top:
             value = sign * np.inf if mantissa == 0 else np.nan

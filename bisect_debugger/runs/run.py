@@ -210,9 +210,7 @@ class Run:
         lo, hi = first, first + count
         buffer = self._read("events/buffer", lo, hi)
         layout = self._read("events/layout", lo, hi)
-        if len(buffer) and (
-            buffer.max() >= len(self.buffers) or layout.max() >= len(self.layouts)
-        ):
+        if len(buffer) and (buffer.max() >= len(self.buffers) or layout.max() >= len(self.layouts)):
             raise damaged(self.path, ValueError("an event names a buffer that is not there"))
         return EventBlock(
             first=lo,
@@ -230,9 +228,7 @@ class Run:
         rows = min(len(column) for column in columns)
         return np.stack([column[:rows] for column in columns], axis=1)
 
-    def payload(
-        self, digest: npt.NDArray[np.uint64], layout: Layout
-    ) -> npt.NDArray[Any] | None:
+    def payload(self, digest: npt.NDArray[np.uint64], layout: Layout) -> npt.NDArray[Any] | None:
         """The content with this digest, in its layout's storage dtype and shape.
 
         Returns:
@@ -306,13 +302,12 @@ def _end_reason(state: str, reason: str) -> str:
 
 def _occurrences(buffer: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
     """How many earlier rows hold the same value, for each row."""
+    if not len(buffer):
+        return np.empty(0, dtype=np.int64)
     order = np.argsort(buffer, kind="stable")
     ordered = buffer[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(buffer) else []
-    rank = np.arange(len(buffer))
-    if len(buffer):
-        lengths = np.diff(np.r_[starts, len(buffer)])
-        rank = rank - np.repeat(starts, lengths)
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    lengths = np.diff(np.r_[starts, len(buffer)])
     result = np.empty(len(buffer), dtype=np.int64)
-    result[order] = rank
+    result[order] = np.arange(len(buffer)) - np.repeat(starts, lengths)
     return result
