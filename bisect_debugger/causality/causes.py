@@ -54,9 +54,11 @@ REMEDIES: dict[Cause, Remedy] = {
             "Seed every stream before the first draw: random.seed(s), numpy.random.seed(s), "
             "torch.manual_seed(s).",
             "Look at the seeding calls in the note: a stream without one runs on entropy.",
-            "Seed in the process that draws: DataLoader workers need worker_init_fn and generator=.",
+            "Seed in the process that draws: DataLoader workers need worker_init_fn and a "
+            "generator.",
         ),
-        "Seed this stream at the top of the trainer and record again: its init state must be equal.",
+        "Seed this stream at the top of the trainer and record again: its state at init must be "
+        "equal.",
     ),
     Cause.UNSEEDED_INIT: Remedy(
         "This component was initialised from a generator that the seed does not reach, while "
@@ -72,7 +74,8 @@ REMEDIES: dict[Cause, Remedy] = {
     Cause.UNINITIALISED_MEMORY: Remedy(
         "The values look like memory that nobody wrote.",
         (
-            "Replace torch.empty / empty_like / new_empty / Tensor(n) by zeros or an explicit init.",
+            "Replace torch.empty, empty_like, new_empty and Tensor(n) by zeros or an explicit "
+            "init.",
             "Check that every element of the buffer is written before it is read (padding, the "
             "last block, masked rows).",
             "torch.utils.deterministic.fill_uninitialized_memory with "

@@ -6,6 +6,7 @@ Names are the same in both runs, so an edge seen in either run counts.
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import numpy.typing as npt
 
 from bisect_debugger.format.groups import Group
@@ -59,10 +60,10 @@ class Dataflow:
 
 
 def named_edges(
-    edges: npt.NDArray[object] | Sequence[Sequence[int]], buffers: Sequence[Buffer]
+    edges: npt.NDArray[np.int64], buffers: Sequence[Buffer]
 ) -> Iterable[tuple[str, int, str, int]]:
     """Edges of one run with names for indices; an index that names no buffer is left out."""
-    for _, consumer, consumer_occurrence, producer, producer_occurrence in edges:  # type: ignore[misc]
+    for _, consumer, consumer_occurrence, producer, producer_occurrence in edges.tolist():
         if consumer < len(buffers) and producer < len(buffers):
             yield (
                 buffers[consumer].name,

@@ -15,7 +15,7 @@ from bisect_debugger.causality.ledger import NONE, Ledger, Origins
 from bisect_debugger.causality.names import ancestors, is_under
 from bisect_debugger.causality.streams import Streams
 from bisect_debugger.format.groups import Group
-from bisect_debugger.format.schema import EventFlag
+from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from bisect_debugger.twins.model import Row
 
 
@@ -32,6 +32,7 @@ class Place:
         shared_outputs: output names of this step by content.
         component_of: component of a buffer name.
         users_of: components that use a parameter, by its name; several where it is shared.
+        trained: parameters that an optimizer sees the gradient of.
         closed_loop: data depends on what the model did before (reinforcement learning).
     """
 
@@ -43,6 +44,7 @@ class Place:
     shared_outputs: dict[tuple[int, int], set[str]]
     component_of: dict[str, str]
     users_of: dict[str, frozenset[str]]
+    trained: frozenset[str]
     closed_loop: bool
 
 
@@ -350,10 +352,16 @@ def _running_statistics(place: Place) -> Origins:
     )
 
 
-def _other_parameters(place: Place) -> Origins:
-    """Copies and averages of other parameters (target networks, EMA)."""
-    groups = (Group.PARAM,)
-    return place.ledger.where(groups, lambda row: row.role == place.row.role)
+def _copied_parameters(place: Place) -> Origins:
+    """Copies and averages of other parameters (target networks, EMA), which no optimizer steps.
+
+    A copy bears the same last names as what it was copied from.
+    """
+    row = place.row
+    if row.step == INIT_STEP or row.name in place.trained:
+        return NONE
+    tail = row.name.split(".")[-2:]
+    return place.ledger.where([Group.PARAM], lambda other: other.name.split(".")[-2:] == tail)
 
 
 RULES: dict[Group, tuple[Tier, ...]] = {
@@ -383,7 +391,7 @@ RULES: dict[Group, tuple[Tier, ...]] = {
         Tier("the framework's random stream at init", _framework_stream),
         Tier("hyper-parameters", _hyper_parameters),
         Tier("what flowed through its module", _running_statistics),
-        Tier("parameters that it copies", _other_parameters),
+        Tier("parameters that it copies", _copied_parameters),
     ),
     Group.FORWARD: (
         Tier("inputs, parameters and inner outputs", _forward),
@@ -425,10 +433,11 @@ RULES: dict[Group, tuple[Tier, ...]] = {
     ),
     Group.USER: (
         Tier("anything recorded before it", _anything_before),
-        Tier("replay, simulator and gradients", _of_groups(Group.REPLAY, Group.SIMULATOR, Group.GRAD_OUT)),
+        Tier(
+            "replay, simulator and gradients",
+            _of_groups(Group.REPLAY, Group.SIMULATOR, Group.GRAD_OUT),
+        ),
         Tier("the random streams drawn from", _drawn_streams),
     ),
 }
 """Tiers of every group, nearest first."""
-
-

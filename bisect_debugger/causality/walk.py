@@ -16,6 +16,7 @@ from bisect_debugger.causality.rules import Place, explain
 from bisect_debugger.causality.streams import Streams
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP
+from bisect_debugger.runs import Buffer
 from bisect_debugger.twins.model import Row
 
 _OUTSIDE_TRAINING = (Group.RNG, Group.USER)
@@ -75,28 +76,48 @@ class WalkResult:
     explained: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is known about the recorded program before any event is looked at.
+
+    Attributes:
+        dataflow: recorded edges.
+        component_of: component of every buffer name.
+        users_of: components that use a parameter, by its name; several where it is shared.
+        trained: parameters that an optimizer sees the gradient of.
+        closed_loop: data depends on what the model did before.
+    """
+
+    dataflow: Dataflow
+    component_of: dict[str, str]
+    users_of: dict[str, frozenset[str]] = field(default_factory=dict)
+    trained: frozenset[str] = frozenset()
+    closed_loop: bool = False
+
+    @classmethod
+    def of(cls, buffers: Iterable[Buffer], dataflow: Dataflow) -> "Program":
+        """Read it off the buffers of the runs."""
+        buffers = tuple(buffers)
+        users: dict[str, set[str]] = {}
+        for buffer in buffers:
+            if buffer.group is Group.PARAM:
+                # A shared parameter is recorded once more under its other name, about the first.
+                users.setdefault(buffer.subject or buffer.name, set()).add(buffer.component)
+        return cls(
+            dataflow=dataflow,
+            component_of={buffer.name: buffer.component for buffer in buffers},
+            users_of={name: frozenset(found) for name, found in users.items()},
+            trained=frozenset(b.subject for b in buffers if b.group is Group.GRAD),
+            closed_loop=any(b.group in (Group.REPLAY, Group.SIMULATOR) for b in buffers),
+        )
+
+
 class Walk:
     """The state of one pass; `run` takes the differing steps in order."""
 
-    def __init__(
-        self,
-        dataflow: Dataflow,
-        component_of: dict[str, str],
-        users_of: dict[str, frozenset[str]],
-        closed_loop: bool,
-    ) -> None:
-        """Begin a pass.
-
-        Args:
-            dataflow: recorded edges.
-            component_of: component of every buffer name.
-            users_of: components that use a parameter, by its name.
-            closed_loop: data depends on what the model did before.
-        """
-        self._dataflow = dataflow
-        self._component_of = component_of
-        self._users_of = users_of
-        self._closed_loop = closed_loop
+    def __init__(self, program: Program) -> None:
+        """Begin a pass over the events of a program."""
+        self._program = program
         self._ledger = Ledger()
         self._boundaries: dict[str, Row] = {}
         self._origins: list[Found] = []
@@ -171,11 +192,12 @@ class Walk:
             index=index,
             ledger=self._ledger,
             streams=streams,
-            dataflow=self._dataflow,
+            dataflow=self._program.dataflow,
             shared_outputs=shared,
-            component_of=self._component_of,
-            users_of=self._users_of,
-            closed_loop=self._closed_loop,
+            component_of=self._program.component_of,
+            users_of=self._program.users_of,
+            trained=self._program.trained,
+            closed_loop=self._program.closed_loop,
         )
 
     def _differing_event(self, row: Row, rows: Sequence[Row], place: Place) -> None:

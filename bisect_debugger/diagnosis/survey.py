@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from bisect_debugger.causality.dataflow import Dataflow
-from bisect_debugger.causality.walk import Walk, WalkResult
+from bisect_debugger.causality.walk import Program, Walk, WalkResult
 from bisect_debugger.format.groups import Group
 from bisect_debugger.twins import Pair, Row
 
@@ -24,19 +24,7 @@ def walk_pair(pair: Pair, limit: int = STEP_LIMIT) -> WalkResult:
         limit: most differing steps to walk.
     """
     buffers = (*pair.a.buffers, *pair.b.buffers)
-    component_of = {buffer.name: buffer.component for buffer in buffers}
-    users: dict[str, set[str]] = {}
-    for buffer in buffers:
-        if buffer.group is Group.PARAM:
-            # A shared parameter is recorded once more under its other name, about the first.
-            users.setdefault(buffer.subject or buffer.name, set()).add(buffer.component)
-    closed_loop = any(buffer.group in (Group.REPLAY, Group.SIMULATOR) for buffer in buffers)
-    walk = Walk(
-        Dataflow.of(pair.a, pair.b),
-        component_of,
-        {name: frozenset(components) for name, components in users.items()},
-        closed_loop,
-    )
+    walk = Walk(Program.of(buffers, Dataflow.of(pair.a, pair.b)))
     steps: Iterator[Sequence[Row]] = (pair.rows(row) for row in steps_to_walk(pair))
     return walk.run(steps, limit)
 

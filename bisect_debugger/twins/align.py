@@ -11,6 +11,9 @@ from difflib import SequenceMatcher
 Match = tuple[int | None, int | None, bool]
 """(index in a, index in b, moved); one side None where only one run has the event."""
 
+Token = tuple[int, object]
+"""Identity of the buffer, and the digest."""
+
 ALIGNMENT_LIMIT = 20_000
 """Above this many events in disorder, alignment by (buffer, occurrence) replaces the
 quadratic sequence alignment."""
@@ -36,16 +39,16 @@ def align(
     """
     if list(keys_a) == list(keys_b):
         return [(index, index, False) for index in range(len(keys_a))]
-    head = _common_prefix(keys_a, keys_b)
-    tail = _common_suffix(keys_a, keys_b, head)
+    tokens_a = list(zip(keys_a, digests_a, strict=True))
+    tokens_b = list(zip(keys_b, digests_b, strict=True))
+    head = _common_prefix(tokens_a, tokens_b)
+    tail = _common_suffix(tokens_a, tokens_b, head)
     end_a, end_b = len(keys_a) - tail, len(keys_b) - tail
     matches: list[Match] = [(index, index, False) for index in range(head)]
     if max(end_a, end_b) - head > ALIGNMENT_LIMIT:
         middle = _by_occurrence(keys_a[head:end_a], keys_b[head:end_b])
     else:
-        tokens_a = list(zip(keys_a[head:end_a], digests_a[head:end_a], strict=True))
-        tokens_b = list(zip(keys_b[head:end_b], digests_b[head:end_b], strict=True))
-        middle = _by_sequence(tokens_a, tokens_b)
+        middle = _by_sequence(tokens_a[head:end_a], tokens_b[head:end_b])
     matches += [
         (a if a is None else a + head, b if b is None else b + head, moved)
         for a, b, moved in middle
@@ -54,7 +57,7 @@ def align(
     return matches
 
 
-def _common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
+def _common_prefix(a: Sequence[Token], b: Sequence[Token]) -> int:
     length = 0
     for left, right in zip(a, b, strict=False):
         if left != right:
@@ -63,7 +66,7 @@ def _common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
     return length
 
 
-def _common_suffix(a: Sequence[int], b: Sequence[int], head: int) -> int:
+def _common_suffix(a: Sequence[Token], b: Sequence[Token], head: int) -> int:
     length = 0
     limit = min(len(a), len(b)) - head
     while length < limit and a[-1 - length] == b[-1 - length]:
@@ -71,9 +74,7 @@ def _common_suffix(a: Sequence[int], b: Sequence[int], head: int) -> int:
     return length
 
 
-def _by_sequence(
-    a: Sequence[tuple[int, object]], b: Sequence[tuple[int, object]]
-) -> list[Match]:
+def _by_sequence(a: Sequence[Token], b: Sequence[Token]) -> list[Match]:
     matches: list[Match] = []
     for tag, lo_a, hi_a, lo_b, hi_b in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if tag == "equal":
@@ -98,9 +99,7 @@ def _gap(keys_a: list[int], keys_b: list[int], base_a: int, base_b: int) -> list
     return matches
 
 
-def _join_moved(
-    matches: list[Match], keys_a: Sequence[int], keys_b: Sequence[int]
-) -> list[Match]:
+def _join_moved(matches: list[Match], keys_a: Sequence[int], keys_b: Sequence[int]) -> list[Match]:
     """Pair what only a has with what only b has where the buffer is the same: it moved."""
     waiting: dict[int, list[int]] = {}
     for a, b, _ in matches:

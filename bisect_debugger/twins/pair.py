@@ -229,7 +229,9 @@ class Pair:
                 # An event that only b has keeps the place of the one it followed.
                 place = place if index_a is None else float(index_a)
                 buffer = self._buffer(left, index_a, mapped, index_b, extra)
-                placed.append((place, self._row(step, buffer, left, index_a, right, index_b, moved)))
+                placed.append(
+                    (place, self._row(step, buffer, left, index_a, right, index_b, moved))
+                )
         placed.sort(key=lambda entry: entry[0])
         return tuple(entry[1] for entry in placed)
 
@@ -326,9 +328,7 @@ def _content(run: Run, seen: Seen | None) -> npt.NDArray[Any] | None:
     return run.payload(np.array(seen.digest, dtype=np.uint64), seen.layout)
 
 
-def _cell_statuses(
-    a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]
-) -> tuple[Status, ...]:
+def _cell_statuses(a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]) -> tuple[Status, ...]:
     statuses = []
     for left, right in zip(a.tolist(), b.tolist(), strict=True):
         if left == right:
