@@ -52,6 +52,7 @@ BUFFERS = (
     _text("buffers/role", 256),
     _text("buffers/subject", NAME_BYTES),
     _text("buffers/location", 512),
+    _text("buffers/kind", 256),
     Column("buffers/group", "u1"),
 )
 LAYOUTS = (_text("layouts/dtype", 32), _text("layouts/shape", 256))

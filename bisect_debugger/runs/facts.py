@@ -19,6 +19,7 @@ class Buffer:
             output of an output gradient), or empty.
         group: what sort of buffer it is.
         location: ``file:line`` of the component's code, or empty where not known.
+        kind: class of the component, e.g. ``torch.nn.modules.linear.Linear``, or empty.
     """
 
     index: int
@@ -28,6 +29,7 @@ class Buffer:
     subject: str
     group: Group
     location: str
+    kind: str = ""
 
     @property
     def key(self) -> tuple[Group, str]:

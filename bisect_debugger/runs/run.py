@@ -127,11 +127,11 @@ class Run:
         with self._decoding():
             columns = [
                 self._strings(f"buffers/{name}")
-                for name in ("name", "component", "role", "subject", "location")
+                for name in ("name", "component", "role", "subject", "location", "kind")
             ]
             groups = [Group(int(value)) for value in self._read("buffers/group")]
             count = min(len(groups), *(len(column) for column in columns))
-            names, components, roles, subjects, locations = columns
+            names, components, roles, subjects, locations, kinds = columns
             return tuple(
                 Buffer(
                     index=row,
@@ -141,6 +141,7 @@ class Run:
                     subject=subjects[row],
                     group=groups[row],
                     location=locations[row],
+                    kind=kinds[row],
                 )
                 for row in range(count)
             )

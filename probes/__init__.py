@@ -1,0 +1,1 @@
+"""Probes: what runs inside the trainer and records it."""
