@@ -58,7 +58,7 @@ class Case:
         facts_a: facts of the first run.
         facts_b: facts of the second run.
         environment: facts that differ between the runs, name -> (first, second).
-        differing_streams: random streams that differ at or before this event.
+        differing_streams: random streams that differ at or before this event and are drawn from.
         recorded_streams: random streams that were recorded.
         drawing_streams: random streams that moved during this step.
         contributions: gradient contributions of the parameter in this step, for gradients.

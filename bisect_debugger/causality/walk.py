@@ -259,11 +259,12 @@ def _says_nothing(row: Row) -> bool:
 
 
 def _affected_component(row: Row, rows: Sequence[Row]) -> str:
-    """The widest module all of whose drawn parameters differ at init, else the row's own."""
+    """The widest module that is affected throughout: a differing parameter in every part of it."""
     if row.group is not Group.PARAM or row.step != INIT_STEP:
         return row.component
     drawn = [r for r in rows if r.group is Group.PARAM and not _says_nothing(r)]
     for ancestor in reversed(ancestors(row.component)):
-        if all(r.status.diverges for r in drawn if is_under(r.component, ancestor)):
+        parts = {r.component for r in drawn if is_under(r.component, ancestor)}
+        if parts == {r.component for r in drawn if r.component in parts and r.status.diverges}:
             return ancestor
     return row.component

@@ -27,6 +27,7 @@ def case_of(pair: Pair, found: Found, origins: Sequence[Found]) -> Case:
     common_row = pair.row_of_step(row.step)
     rows = pair.rows(common_row) if common_row is not None else (row,)
     streams_now = [other for other in rows if other.group is Group.RNG]
+    drawing = _drawing(streams_now)
     return Case(
         row=row,
         step_rows=rows,
@@ -41,10 +42,12 @@ def case_of(pair: Pair, found: Found, origins: Sequence[Found]) -> Case:
         differing_streams=tuple(
             other.row.component
             for other in origins
-            if other.row.group is Group.RNG and other.row.step <= row.step
+            if other.row.group is Group.RNG
+            and other.row.step <= row.step
+            and (row.group is Group.RNG or other.row.component in drawing)
         ),
         recorded_streams=tuple(dict.fromkeys(other.component for other in streams_now)),
-        drawing_streams=_drawing(streams_now),
+        drawing_streams=drawing,
         contributions=sum(
             other.group is Group.GRAD_SCRATCH and other.subject == row.subject for other in rows
         ),

@@ -37,7 +37,8 @@ def evidence_sentences(case: Case, found: Found, cause: Cause) -> tuple[str, ...
             "not."
         )
     sentences += _stream_sentences(case)
-    if case.difference is not None:
+    sentences += _unseeded_calls(case)
+    if case.difference is not None and row.group is not Group.RNG:
         numbers = case.difference
         sentences.append(
             f"{numbers.differing} of {numbers.elements} elements differ ({numbers.percent:.3g} %), "
@@ -52,6 +53,16 @@ def evidence_sentences(case: Case, found: Found, cause: Cause) -> tuple[str, ...
     else:
         sentences.append("It was not seen to arrive in another component.")
     return tuple(sentences)
+
+
+def _unseeded_calls(case: Case) -> list[str]:
+    """Generators that were made from entropy while recording, with their line."""
+    calls = {
+        f"{call.call}() was called without a seed at {printable(call.location)}": None
+        for call in case.facts_a.seeding
+        if call.argument == "entropy" and call.step <= case.row.step
+    }
+    return [f"{sentence}." for sentence in list(calls)[:3]]
 
 
 def _stream_sentences(case: Case) -> list[str]:

@@ -15,7 +15,8 @@ def sentence_of(diagnosis: Diagnosis) -> str:
         sentence = f"Bit-equal: all {compared.events} events from {span} have the same bits"
         if diagnosis.dormant_streams:
             streams = ", ".join(printable(origin.component) for origin in diagnosis.dormant_streams)
-            sentence += f"; {streams} differs without reaching the training"
+            verb = "differs" if len(diagnosis.dormant_streams) == 1 else "differ"
+            sentence += f"; {streams} {verb} without reaching the training"
         return sentence + "."
     if diagnosis.verdict is Verdict.WITHIN_TOLERANCE:
         return f"Within tolerance from {span}, but not bit-equal.{_first(diagnosis)}"

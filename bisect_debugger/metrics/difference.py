@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 SAME_SEED_REL_FRO = 1e-5
-"""Largest relFro between runs of one seed that counts as the same run (docs/DOMAIN: measured
-on ordinary init in nine processes, at most 1.04e-6)."""
+"""Largest relFro between runs of one seed that counts as the same run: measured
+on QR-built init in nine processes of one seed, which moved at most 1.04e-6."""
 
 DIFFERENT_SEED_REL_FRO = 1e-1
 """Smallest relFro between runs of different seeds (two independent draws give sqrt 2)."""

@@ -1,0 +1,67 @@
+"""The loss: the tensors that a backward pass is started from.
+
+`Tensor.backward` looks up `torch.autograd.backward` when it is called, so replacing that one
+attribute (and `torch.autograd.grad`) sees every backward, and putting it back undoes it.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from bisect_debugger.format.groups import Group
+from probes.edges import Edges
+from probes.recorder import Recorder, flags_now, guarded, in_backward
+
+
+class LossHooks:
+    """Sees every start of a backward pass while installed."""
+
+    def __init__(self, recorder: Recorder, edges: Edges, at_backward: Callable[[], None]) -> None:
+        """Install.
+
+        Args:
+            recorder: where events go.
+            edges: finds the outputs that a loss was computed from.
+            at_backward: called before each backward pass.
+        """
+        self.recorder = recorder
+        self._edges = edges
+        self._at_backward = at_backward
+        self._originals = {name: getattr(torch.autograd, name) for name in ("backward", "grad")}
+        self._installed = {name: self._wrap(call) for name, call in self._originals.items()}
+        for name, wrapper in self._installed.items():
+            setattr(torch.autograd, name, wrapper)
+
+    def remove(self) -> None:
+        """Put torch's own functions back, unless somebody else replaced them since."""
+        for name, original in self._originals.items():
+            if getattr(torch.autograd, name) is self._installed[name]:
+                setattr(torch.autograd, name, original)
+
+    def _wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            self._before(args, kwargs)
+            return original(*args, **kwargs)
+
+        return wrapper
+
+    @guarded
+    def _before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if in_backward():
+            # Reentrant checkpointing starts a backward inside backward: not a loss.
+            return
+        roots = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
+        if isinstance(roots, torch.Tensor):
+            roots = [roots]
+        self.recorder.begin_step()
+        self._at_backward()
+        for index, root in enumerate(roots or ()):
+            if not isinstance(root, torch.Tensor):
+                continue
+            name = "loss" if index == 0 else f"loss[{index}]"
+            place = self.recorder.value(Group.LOSS, name, "loss", "loss", root, flags=flags_now())
+            if place is not None:
+                self._edges.consumed(root, place)
