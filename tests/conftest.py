@@ -1,0 +1,27 @@
+"""What holds for every test: the machine's own settings stay out, and CI repeats itself."""
+
+import os
+
+import pytest
+from hypothesis import settings
+
+# A deadline would be a wall-clock second in a test; examples are bounded by count instead.
+settings.register_profile("here", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+MACHINE_SETTINGS = (
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "COLUMNS",
+    "LINES",
+    "PYTHONHASHSEED",
+    "PYTHONOPTIMIZE",
+    "OMP_NUM_THREADS",
+)
+
+
+@pytest.fixture(autouse=True)
+def _machine_settings_stay_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in MACHINE_SETTINGS:
+        monkeypatch.delenv(name, raising=False)
