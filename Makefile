@@ -74,7 +74,7 @@ types: $(DEV_READY)
 	$(BIN)/mypy $(CHECKED)
 
 bench: $(RUN_READY)
-	@ls benchmarks/*.py >/dev/null 2>&1 || { echo "make: no benchmarks in this checkout." >&2; exit 1; }
+	@ls benchmarks/bench_*.py >/dev/null 2>&1 || { echo "make: no benchmarks in this checkout." >&2; exit 1; }
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
 samples: $(RUN_READY)
