@@ -63,17 +63,26 @@ class Edges:
         if place in self._walked:
             return
         self._walked.add(place)
-        for producer in self._producers(tensor):
+        through_graph = self._graph_producers(tensor)
+        for producer in through_graph | self._same_memory(tensor):
             if producer[0] != place[0]:
-                self._recorder.writer.edge(self._recorder.step, *place, *producer)
+                self._recorder.writer.edge(
+                    self._recorder.step,
+                    *place,
+                    *producer,
+                    differentiable=producer in through_graph,
+                )
 
-    def _producers(self, tensor: torch.Tensor) -> set[Place]:
-        found: set[Place] = set()
+    def _same_memory(self, tensor: torch.Tensor) -> set[Place]:
+        """An output that is, unwritten since, the very same memory: detached or without graph."""
         known = self._outputs.get((tensor.data_ptr(), tensor.numel()))
-        if known is not None:
-            output, version, place = known
-            if output() is not None and version == version_of(tensor):
-                found.add(place)
+        if known is None:
+            return set()
+        output, version, place = known
+        return {place} if output() is not None and version == version_of(tensor) else set()
+
+    def _graph_producers(self, tensor: torch.Tensor) -> set[Place]:
+        found: set[Place] = set()
         waiting = [tensor.grad_fn] if tensor.grad_fn is not None else []
         seen = set(waiting)
         while waiting and len(seen) < WALK_LIMIT:

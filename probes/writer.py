@@ -202,9 +202,21 @@ class RunWriter:
         consumer_occurrence: int,
         producer: int,
         producer_occurrence: int,
+        *,
+        differentiable: bool,
     ) -> None:
-        """Note that an input, batch or loss was computed from an output."""
-        self._append("edges", step, consumer, consumer_occurrence, producer, producer_occurrence)
+        """Note that an input, batch or loss was computed from an output.
+
+        Args:
+            step: step of first sight.
+            consumer: buffer id of the input, batch or loss.
+            consumer_occurrence: its occurrence in the step.
+            producer: buffer id of the output.
+            producer_occurrence: its occurrence in the step.
+            differentiable: a gradient flows back along the edge.
+        """
+        place = (consumer, consumer_occurrence, producer, producer_occurrence)
+        self._append("edges", step, *place, differentiable)
 
     def seeding(self, call: str, argument: str, location: str, step: int) -> None:
         """Note a call that seeded a generator."""

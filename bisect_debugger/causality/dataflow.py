@@ -13,24 +13,28 @@ from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import Buffer, Run
 from bisect_debugger.twins.model import Row
 
+Edge = tuple[str, int, str, int, bool]
+
 
 class Dataflow:
     """Producers of each consumer, and the other way round, by buffer name."""
 
-    def __init__(self, edges: Iterable[tuple[str, int, str, int]]) -> None:
+    def __init__(self, edges: Iterable[Edge]) -> None:
         """Index edges.
 
         Args:
-            edges: (consumer name, its occurrence, producer name, its occurrence).
+            edges: (consumer name, its occurrence, producer name, its occurrence, whether a
+                gradient flows back).
         """
         self._producers: dict[tuple[str, int], set[tuple[str, int]]] = {}
         self._consumers: dict[str, set[str]] = {}
         self._known: set[str] = set()
-        for consumer, consumer_occurrence, producer, producer_occurrence in edges:
+        for consumer, consumer_occurrence, producer, producer_occurrence, gradient in edges:
             self._producers.setdefault((consumer, consumer_occurrence), set()).add(
                 (producer, producer_occurrence)
             )
-            self._consumers.setdefault(producer, set()).add(consumer)
+            if gradient:
+                self._consumers.setdefault(producer, set()).add(consumer)
             self._known.add(consumer)
 
     @classmethod
@@ -51,7 +55,7 @@ class Dataflow:
         return {producer for producer, _ in exact or ()}
 
     def consumers(self, name: str) -> set[str]:
-        """Module inputs, batches and losses that were computed from this output."""
+        """Module inputs, batches and losses that send a gradient back to this output."""
         return self._consumers.get(name, set())
 
     def knows(self, name: str) -> bool:
@@ -59,17 +63,16 @@ class Dataflow:
         return name in self._known
 
 
-def named_edges(
-    edges: npt.NDArray[np.int64], buffers: Sequence[Buffer]
-) -> Iterable[tuple[str, int, str, int]]:
+def named_edges(edges: npt.NDArray[np.int64], buffers: Sequence[Buffer]) -> Iterable[Edge]:
     """Edges of one run with names for indices; an index that names no buffer is left out."""
-    for _, consumer, consumer_occurrence, producer, producer_occurrence in edges.tolist():
+    for _, consumer, consumer_occurrence, producer, producer_occurrence, flows in edges.tolist():
         if consumer < len(buffers) and producer < len(buffers):
             yield (
                 buffers[consumer].name,
                 int(consumer_occurrence),
                 buffers[producer].name,
                 int(producer_occurrence),
+                bool(flows),
             )
 
 

@@ -54,23 +54,34 @@ class Tier:
 
     words: str
     look: Callable[[Place], Origins]
+    certain: bool = True
+    """The dependency is known, not merely possible: several origins found here all arrived."""
 
 
-def explain(place: Place) -> tuple[Origins, str]:
-    """The origins that a differing event owes its difference to, and the tier that says so.
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The origins that a difference is owed to, and the tier that says so."""
+
+    origins: Origins
+    words: str
+    certain: bool
+
+
+def explain(place: Place) -> Explanation:
+    """What a differing event owes its difference to.
 
     Returns:
-        No origins and an empty text where everything it was computed from is equal.
+        No origins and empty words where everything it was computed from is equal.
     """
     if place.row.group is not Group.RNG:
         origins = place.ledger.same_content(place.row)
         if origins:
-            return origins, "a copy of an earlier differing buffer"
+            return Explanation(origins, "a copy of an earlier differing buffer", True)
     for tier in RULES[place.row.group]:
         origins = tier.look(place)
         if origins:
-            return origins, tier.words
-    return NONE, ""
+            return Explanation(origins, tier.words, tier.certain)
+    return Explanation(NONE, "", True)
 
 
 def upstream_words(group: Group) -> str:
@@ -221,8 +232,15 @@ def _consumers(place: Place) -> tuple[set[str], bool]:
         if name in shared:
             names |= shared
     consumers = {found for each in names for found in place.dataflow.consumers(each)}
-    components = {place.component_of[found] for found in consumers if found in place.component_of}
+    components = {_consumer_component(place, found) for found in consumers}
     return components - {"loss"}, "loss" in components
+
+
+def _consumer_component(place: Place, consumer: str) -> str:
+    if consumer.startswith("data."):
+        # What enters a root module is called data.<root>.<slot>.
+        return consumer.removeprefix("data.").rpartition(".in")[0]
+    return place.component_of.get(consumer, consumer)
 
 
 def _own_value(place: Place) -> Origins:
@@ -367,24 +385,25 @@ def _copied_parameters(place: Place) -> Origins:
 RULES: dict[Group, tuple[Tier, ...]] = {
     Group.RNG: (
         Tier("its own state before", _stream_before),
-        Tier("values that decide how much is drawn", _anything_before),
+        Tier("values that decide how much is drawn", _anything_before, certain=False),
     ),
     Group.SIMULATOR: (
         Tier("its own earlier state", _same_component(Group.SIMULATOR)),
         Tier("the random streams drawn from", _drawn_since_last_step),
-        Tier("what the model did before", _earlier_steps),
+        Tier("what the model did before", _earlier_steps, certain=False),
     ),
     Group.REPLAY: (
         Tier("its own earlier samples", _same_component(Group.REPLAY)),
         Tier("the random streams drawn from", _drawn_since_last_step),
         Tier("the simulator", _of_groups(Group.SIMULATOR)),
-        Tier("priorities from earlier steps", _earlier_steps),
+        Tier("priorities from earlier steps", _earlier_steps, certain=False),
     ),
     Group.DATA: (
+        Tier("the outputs it was computed from", _recorded_producers),
         Tier("the replay sample and the simulator", _of_groups(Group.REPLAY, Group.SIMULATOR)),
         Tier("what was recorded by hand before it", _of_groups(Group.USER)),
         Tier("the random streams drawn from", _drawn_since_last_step),
-        Tier("what the model did before", _closed_loop),
+        Tier("what the model did before", _closed_loop, certain=False),
     ),
     Group.PARAM: (
         Tier("moments, gradient and its value before", _update),
@@ -395,44 +414,44 @@ RULES: dict[Group, tuple[Tier, ...]] = {
     ),
     Group.FORWARD: (
         Tier("inputs, parameters and inner outputs", _forward),
-        Tier("what the code around it has at hand", _forward_surroundings),
+        Tier("what the code around it has at hand", _forward_surroundings, certain=False),
         Tier("the random streams drawn from", _drawn_streams),
     ),
     Group.LOSS: (
         Tier("the outputs it was computed from", _recorded_producers),
-        Tier("targets and weights handed over", _handed_over),
-        Tier("any output", _any_output_where_unknown),
-        Tier("parameters it penalises", _penalised_parameters),
+        Tier("targets and weights handed over", _handed_over, certain=False),
+        Tier("any output", _any_output_where_unknown, certain=False),
+        Tier("parameters it penalises", _penalised_parameters, certain=False),
         Tier("the random streams drawn from", _drawn_streams),
     ),
     Group.GRAD_OUT: (
         Tier("the value that the loss saw", _own_value),
         Tier("gradients, weights and inputs of its consumers", _consumers_backward),
         Tier("parameters of the enclosing module", _enclosing_parameters),
-        Tier("the loss and its targets", _loss_and_targets),
-        Tier("any gradient downstream", _downstream_where_unknown),
+        Tier("the loss and its targets", _loss_and_targets, certain=False),
+        Tier("any gradient downstream", _downstream_where_unknown, certain=False),
         Tier("the random streams drawn from", _drawn_streams),
     ),
     Group.GRAD_SCRATCH: (
         Tier("output gradients and inputs of its modules", _using_modules),
         Tier("gradients and inputs of the enclosing modules", _enclosing_modules),
-        Tier("any gradient downstream", _any_gradient),
+        Tier("any gradient downstream", _any_gradient, certain=False),
         Tier("the weights themselves", _own_weights),
     ),
     Group.GRAD: (
         Tier("its contributions and what was accumulated", _about_subject(Group.GRAD_SCRATCH)),
         Tier("its value before", _about_subject(Group.GRAD)),
         Tier("a norm over all gradients (clipping)", _all_in_step(Group.GRAD_SCRATCH)),
-        Tier("any gradient downstream", _any_gradient),
+        Tier("any gradient downstream", _any_gradient, certain=False),
     ),
     Group.OPTIM: (
         Tier("its gradient, its state before and the parameter", _optimizer_inputs),
         Tier("hyper-parameters", _hyper_parameters),
         Tier("all gradients", _all_in_step(Group.GRAD)),
-        Tier("the loss that a schedule follows", _schedule),
+        Tier("the loss that a schedule follows", _schedule, certain=False),
     ),
     Group.USER: (
-        Tier("anything recorded before it", _anything_before),
+        Tier("anything recorded before it", _anything_before, certain=False),
         Tier(
             "replay, simulator and gradients",
             _of_groups(Group.REPLAY, Group.SIMULATOR, Group.GRAD_OUT),

@@ -37,6 +37,7 @@ class Found:
         first_reached: first event of another component that carries it.
         first_gradient: first gradient of another component that carries it.
         contaminated: components it reached with the row of arrival, in order.
+        steps: walked steps in which it differed anew although its surroundings were equal.
     """
 
     row: Row
@@ -46,6 +47,7 @@ class Found:
     first_reached: Row | None = None
     first_gradient: Row | None = None
     contaminated: dict[str, Row] = field(default_factory=dict)
+    steps: dict[int, None] = field(default_factory=dict)
 
     @property
     def reached_training(self) -> bool:
@@ -201,22 +203,28 @@ class Walk:
         )
 
     def _differing_event(self, row: Row, rows: Sequence[Row], place: Place) -> None:
-        origins, words = explain(place)
+        explanation = explain(place)
+        origins, words = explanation.origins, explanation.words
         if words:
             self._explained[words] = self._explained.get(words, 0) + 1
         else:
             origins = frozenset({self._origin_of(row, rows)})
         self._ledger.taint(row, origins)
-        self._note_arrival(row, origins)
+        self._note_visible(row)
+        if explanation.certain or len(origins) == 1:
+            self._note_arrival(row, origins)
 
     def _reached_count(self) -> int:
         return len(self._origins) + sum(len(found.contaminated) for found in self._origins)
 
     def _origin_of(self, row: Row, rows: Sequence[Row]) -> int:
-        """One origin per component, group and step: eight weights of one head are one fault."""
+        """One origin per component and group: eight weights of one head are one fault, and so
+        is a kernel that differs again in every step. Init is apart from training.
+        """
         for number, found in enumerate(self._origins):
             same = is_under(row.component, found.component) and found.row.group is row.group
-            if same and found.row.step == row.step:
+            if same and (found.row.step == INIT_STEP) == (row.step == INIT_STEP):
+                found.steps[row.step] = None
                 return number
         siblings = [
             other
@@ -230,16 +238,19 @@ class Walk:
                 component=_affected_component(row, rows),
                 siblings_equal=len(siblings) - different,
                 siblings_different=different,
+                steps={row.step: None},
             )
         )
         return len(self._origins) - 1
 
-    def _note_arrival(self, row: Row, origins: Origins) -> None:
+    def _note_visible(self, row: Row) -> None:
         visible = row.group is Group.LOSS or (
             row.group is Group.USER and row.any_side.layout.elements == 1
         )
         if visible and self._first_visible is None:
             self._first_visible = row
+
+    def _note_arrival(self, row: Row, origins: Origins) -> None:
         if row.group in _NOT_A_DESTINATION:
             return
         for number in origins:

@@ -44,6 +44,8 @@ def evidence_sentences(case: Case, found: Found, cause: Cause) -> tuple[str, ...
             f"{numbers.differing} of {numbers.elements} elements differ ({numbers.percent:.3g} %), "
             f"relFro {numbers.rel_fro:.3g}, greatest absolute difference {numbers.max_abs:.3g}."
         )
+    if len(found.steps) > 1:
+        sentences.append(f"It differed anew in {len(found.steps)} of the walked steps.")
     if found.first_reached is not None:
         reached = found.first_reached
         sentences.append(

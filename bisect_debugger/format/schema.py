@@ -87,6 +87,7 @@ EDGES = (
     Column("edges/consumer_occurrence", "<u4", chunk_rows=256),
     Column("edges/producer", "<u4", chunk_rows=256),
     Column("edges/producer_occurrence", "<u4", chunk_rows=256),
+    Column("edges/differentiable", "u1", chunk_rows=256),
 )
 SEEDING = (
     _text("seeding/call", 128),

@@ -224,7 +224,11 @@ class Run:
         )
 
     def edges(self) -> npt.NDArray[np.int64]:
-        """(n, 5): step of first sight, consumer, its occurrence, producer, its occurrence."""
+        """Recorded dataflow, (n, 6).
+
+        Step of first sight, consumer, its occurrence, producer, its occurrence, and 1 where a
+        gradient flows back along the edge.
+        """
         columns = [self._read(column.path).astype(np.int64) for column in schema.EDGES]
         rows = min(len(column) for column in columns)
         return np.stack([column[:rows] for column in columns], axis=1)

@@ -205,10 +205,10 @@ def walk_program(
     """Run twins of the program, b with faults, and let the engine walk their rows."""
     a, b = execute(program, frozenset()), execute(program, faults)
     edges = [
-        (f"net.m{i}.in[0]", 0, f"net.m{j}.out", 0)
+        (f"net.m{i}.in[0]", 0, f"net.m{j}.out", 0, True)
         for i, reads in enumerate(program.reads)
         for j in reads
-    ] + [("loss", 0, f"net.m{j}.out", 0) for j in program.losses]
+    ] + [("loss", 0, f"net.m{j}.out", 0, True) for j in program.losses]
     component_of = {event.name: event.component for event in a}
     trained = frozenset(event.subject for event in a if event.group is Group.GRAD)
     walk = Walk(Recorded(Dataflow(edges), component_of, trained=trained))
