@@ -10,10 +10,13 @@ import platform
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import h5py
 import numpy as np
 import torch
+
+from probes.names import short_path
 
 VARIABLES = (
     "PYTHONHASHSEED",
@@ -44,8 +47,8 @@ _SECRET = re.compile(r"token|secret|passw|api[-_]?key|credential|auth", re.IGNOR
 def collect() -> dict[str, str]:
     """Facts of this process and machine, name -> text."""
     facts = {
-        "program": sys.argv[0] if sys.argv else "",
-        "argv": json.dumps(redact(sys.orig_argv)),
+        "program": short_path(sys.argv[0]) if sys.argv else "",
+        "argv": json.dumps(redact(_command())),
         "pid": str(os.getpid()),
         "python": platform.python_version(),
         "platform": platform.platform(),
@@ -66,6 +69,12 @@ def collect() -> dict[str, str]:
     }
     facts |= {f"env:{name}": os.environ[name] for name in VARIABLES if name in os.environ}
     return facts | _git()
+
+
+def _command() -> list[str]:
+    """The command as another person would type it: no path of this machine's folders."""
+    interpreter, *arguments = sys.orig_argv or [sys.executable]
+    return [Path(interpreter).name, *(short_path(argument) for argument in arguments)]
 
 
 def redact(arguments: list[str]) -> list[str]:

@@ -119,6 +119,8 @@ def kind_of(module: object) -> str:
 
 def short_path(path: str) -> str:
     """A path relative to the working directory where it lies below it."""
+    if not path.startswith("/"):
+        return path
     try:
         return str(Path(path).relative_to(Path.cwd()))
     except (ValueError, OSError):

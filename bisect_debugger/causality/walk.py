@@ -218,8 +218,10 @@ class Walk:
         return len(self._origins) + sum(len(found.contaminated) for found in self._origins)
 
     def _origin_of(self, row: Row, rows: Sequence[Row]) -> int:
-        """One origin per component and group: eight weights of one head are one fault, and so
-        is a kernel that differs again in every step. Init is apart from training.
+        """One origin per component and group; init is apart from training.
+
+        Eight weights of one head are one fault, and so is a kernel that differs anew in every
+        step.
         """
         for number, found in enumerate(self._origins):
             same = is_under(row.component, found.component) and found.row.group is row.group

@@ -57,37 +57,37 @@ BUFFERS = (
 )
 LAYOUTS = (_text("layouts/dtype", 32), _text("layouts/shape", 256))
 EVENTS = (
-    Column("events/buffer", "<u4", chunk_rows=2048),
-    Column("events/layout", "<u4", chunk_rows=2048),
-    Column("events/digest", "<u8", width=2, chunk_rows=2048),
-    Column("events/flags", "<u2", chunk_rows=2048),
-    Column("events/thread", "<u2", chunk_rows=2048),
+    Column("events/buffer", "<u4", chunk_rows=1024),
+    Column("events/layout", "<u4", chunk_rows=1024),
+    Column("events/digest", "<u8", width=2, chunk_rows=1024),
+    Column("events/flags", "<u2", chunk_rows=1024),
+    Column("events/thread", "<u2", chunk_rows=1024),
 )
 STATS = (
-    Column("stats/l2_norm", "<f8", chunk_rows=2048),
-    Column("stats/abs_max", "<f8", chunk_rows=2048),
-    Column("stats/nan_count", "<u8", chunk_rows=2048),
-    Column("stats/inf_count", "<u8", chunk_rows=2048),
+    Column("stats/l2_norm", "<f8", chunk_rows=512),
+    Column("stats/abs_max", "<f8", chunk_rows=512),
+    Column("stats/nan_count", "<u8", chunk_rows=512),
+    Column("stats/inf_count", "<u8", chunk_rows=512),
 )
 STEPS = (
-    Column("steps/step", "<i8", chunk_rows=256),
-    Column("steps/first_event", "<u8", chunk_rows=256),
-    Column("steps/event_count", "<u8", chunk_rows=256),
-    Column("steps/elapsed_seconds", "<f8", chunk_rows=256),
-    Column("steps/optimizer", "<u2", chunk_rows=256),
-    Column("steps/closed", "u1", chunk_rows=256),
-    Column("steps/digest", "<u8", width=2, chunk_rows=256),
-    Column("steps/running_digest", "<u8", width=2, chunk_rows=256),
-    Column("steps/group_digest", "<u8", width=GROUP_COUNT, chunk_rows=64),
-    Column("steps/running_group_digest", "<u8", width=GROUP_COUNT, chunk_rows=64),
+    Column("steps/step", "<i8", chunk_rows=128),
+    Column("steps/first_event", "<u8", chunk_rows=128),
+    Column("steps/event_count", "<u8", chunk_rows=128),
+    Column("steps/elapsed_seconds", "<f8", chunk_rows=128),
+    Column("steps/optimizer", "<u2", chunk_rows=128),
+    Column("steps/closed", "u1", chunk_rows=128),
+    Column("steps/digest", "<u8", width=2, chunk_rows=128),
+    Column("steps/running_digest", "<u8", width=2, chunk_rows=128),
+    Column("steps/group_digest", "<u8", width=GROUP_COUNT, chunk_rows=32),
+    Column("steps/running_group_digest", "<u8", width=GROUP_COUNT, chunk_rows=32),
 )
 EDGES = (
-    Column("edges/step", "<i8", chunk_rows=256),
-    Column("edges/consumer", "<u4", chunk_rows=256),
-    Column("edges/consumer_occurrence", "<u4", chunk_rows=256),
-    Column("edges/producer", "<u4", chunk_rows=256),
-    Column("edges/producer_occurrence", "<u4", chunk_rows=256),
-    Column("edges/differentiable", "u1", chunk_rows=256),
+    Column("edges/step", "<i8", chunk_rows=128),
+    Column("edges/consumer", "<u4", chunk_rows=128),
+    Column("edges/consumer_occurrence", "<u4", chunk_rows=128),
+    Column("edges/producer", "<u4", chunk_rows=128),
+    Column("edges/producer_occurrence", "<u4", chunk_rows=128),
+    Column("edges/differentiable", "u1", chunk_rows=128),
 )
 SEEDING = (
     _text("seeding/call", 128),
@@ -102,9 +102,15 @@ PAYLOAD_INDEX = (
     Column("payload/index/layout", "<u4", chunk_rows=512),
     Column("payload/index/start", "<u8", chunk_rows=512),
 )
-PAYLOAD_CHUNK_ELEMENTS = 8192
+PAYLOAD_CHUNK_ELEMENTS = 4096
+"""Elements per chunk of the types that weights and activations have; other types hold little."""
+_BULK_TYPES = ("float32", "float16", "bfloat16", "uint8")
 PAYLOAD_VALUES = {
-    name: Column(f"payload/values/{name}", dtype, chunk_rows=PAYLOAD_CHUNK_ELEMENTS)
+    name: Column(
+        f"payload/values/{name}",
+        dtype,
+        chunk_rows=PAYLOAD_CHUNK_ELEMENTS if name in _BULK_TYPES else 512,
+    )
     for name, dtype in STORAGE_DTYPES.items()
 }
 

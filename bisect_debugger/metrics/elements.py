@@ -7,12 +7,19 @@ import numpy as np
 import numpy.typing as npt
 
 from bisect_debugger.format.layouts import RAW_BIT_TYPES, Layout, to_float64
+from bisect_debugger.metrics.bits import Words, part_type, place, words_of
 from bisect_debugger.metrics.difference import Side
 
 
 @dataclass(frozen=True, slots=True)
 class ElementPair:
-    """One element on both sides."""
+    """One element on both sides.
+
+    Attributes:
+        index: index per axis, empty for a scalar.
+        a, b: the values.
+        differs: their bits differ.
+    """
 
     index: tuple[int, ...]
     a: Side
@@ -20,22 +27,30 @@ class ElementPair:
     differs: bool
 
 
-def side_of(bits: npt.NDArray[Any], dtype: str) -> Side:
-    """One element as text.
+def side_of(words: Words, dtype: str) -> Side:
+    """One element as text; of a complex number both parts, the real one first.
 
     Args:
-        bits: the element's bits, an unsigned array of length 1, or (1, 2) for complex128.
+        words: (1, p) bits of the element.
         dtype: element type.
     """
-    words = bits.reshape(-1)
-    width = words.dtype.itemsize * 2
-    # The second word of a complex number is its imaginary part: written after the first.
-    hexadecimal = "0x" + "_".join(f"{int(word):0{width}x}" for word in words)
-    return Side(_decimal(bits, dtype), hexadecimal)
+    parts = words.reshape(-1)
+    width = parts.dtype.itemsize * 2
+    hexadecimal = "0x" + "_".join(f"{int(part):0{width}x}" for part in parts)
+    texts = [_decimal(parts[i : i + 1], part_type(dtype)) for i in range(len(parts))]
+    if len(texts) == 1:
+        return Side(texts[0], hexadecimal)
+    real, imaginary = texts
+    sign = "" if imaginary.startswith("-") else "+"
+    return Side(f"{real}{sign}{imaginary}j", hexadecimal)
 
 
 def neighbourhood(
-    a: npt.NDArray[Any], b: npt.NDArray[Any], layout: Layout, flat_index: int, radius: int
+    a: npt.NDArray[Any],
+    b: npt.NDArray[Any],
+    layout: Layout,
+    index: tuple[int, ...],
+    radius: int,
 ) -> tuple[ElementPair, ...]:
     """Elements around a place, in row-major order, both sides.
 
@@ -43,43 +58,39 @@ def neighbourhood(
         a: first content in the layout's storage dtype and shape.
         b: second content.
         layout: element type and shape.
-        flat_index: row-major index of the middle.
+        index: index per axis of the middle, e.g. `Difference.first_index`.
         radius: elements on either side of it.
+
+    Raises:
+        ValueError: the index lies outside the shape, or the arrays do not fit the layout.
     """
-    lo = max(0, flat_index - radius)
-    hi = min(layout.elements, flat_index + radius + 1)
-    left, right = _bits(a, layout)[lo:hi], _bits(b, layout)[lo:hi]
-    pairs = []
-    for offset in range(hi - lo):
-        one, other = left[offset : offset + 1], right[offset : offset + 1]
-        index = np.unravel_index(lo + offset, layout.shape) if layout.shape else ()
-        pairs.append(
-            ElementPair(
-                tuple(int(axis) for axis in index),
-                side_of(one, layout.dtype),
-                side_of(other, layout.dtype),
-                one.tobytes() != other.tobytes(),
-            )
+    if len(index) != len(layout.shape):
+        raise ValueError(f"index {index} has another number of axes than {layout.text}")
+    middle = int(np.ravel_multi_index(index, layout.shape)) if index else 0
+    lo = max(0, middle - radius)
+    hi = min(layout.elements, middle + radius + 1)
+    left, right = words_of(a, layout)[lo:hi], words_of(b, layout)[lo:hi]
+    return tuple(
+        ElementPair(
+            place(lo + offset, layout.shape),
+            side_of(left[offset], layout.dtype),
+            side_of(right[offset], layout.dtype),
+            not np.array_equal(left[offset], right[offset]),
         )
-    return tuple(pairs)
+        for offset in range(hi - lo)
+    )
 
 
-def _bits(values: npt.NDArray[Any], layout: Layout) -> npt.NDArray[Any]:
-    flat = np.ascontiguousarray(values, dtype=layout.storage).reshape(-1)
-    if layout.storage.itemsize == 16:
-        pairs: npt.NDArray[Any] = flat.view("<u8").reshape(-1, 2)
-        return pairs
-    return flat.view(f"<u{layout.storage.itemsize}")
-
-
-def _decimal(bits: npt.NDArray[Any], dtype: str) -> str:
-    storage = Layout(dtype, (1,)).storage
-    stored = np.ascontiguousarray(bits).reshape(-1).view(storage)
+def _decimal(word: npt.NDArray[Any], dtype: str) -> str:
+    """The shortest decimal that reads back to the same bits in this very type, NaN aside."""
+    stored = np.ascontiguousarray(word).view(Layout(dtype, ()).storage)
     if dtype == "bool":
         return str(bool(stored[0]))
     if dtype in RAW_BIT_TYPES:
-        return repr(to_float64(stored, dtype)[0].item())
-    if stored.dtype.kind == "f":
-        # The shortest decimal that reads back to the same bits in this very type.
-        return str(np.format_float_scientific(stored[0], unique=True, trim="0"))
-    return str(stored[0].item())
+        return repr(float(to_float64(stored, dtype)[0]))
+    if stored.dtype.kind != "f":
+        return str(int(stored[0]))
+    value = stored[0]
+    if value == 0 or 1e-4 <= abs(value) < 1e16 or not np.isfinite(value):
+        return str(np.format_float_positional(value, unique=True, trim="0"))
+    return str(np.format_float_scientific(value, unique=True, trim="-"))

@@ -8,7 +8,7 @@ A recurrent encoder feeds five heads: q, pi, v, a distributional IQN head and an
 that predicts how an episode ends. Batches come from a prioritized replay buffer that a toy
 environment fills. Two runs of one seed are not the same run, for two reasons:
 
-1. The IQN head's tau sampler runs 32 blocks in parallel. Every block reads the shared generator
+1. The IQN head's tau sampler runs 12 blocks in parallel. Every block reads the shared generator
    state, and block 0 advances it when it is done, with nothing in between that makes the others
    wait. Which blocks see the old state is up to the scheduler. The IQN head works on a detached
    hidden state, so this never reaches the encoder.
@@ -31,7 +31,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-OBSERVATION, ACTIONS, HIDDEN, WINDOW, BATCH, QUANTILES = 6, 3, 16, 4, 32, 8
+OBSERVATION, ACTIONS, HIDDEN, WINDOW, BATCH = 6, 3, 8, 4, 12
+QUANTILES, WAVES = 8, 4
 WARM_UP, PER_STEP, HORIZON = 12, 4, 24
 UNKNOWN = -1
 
@@ -78,12 +79,12 @@ class IQNHead(nn.Module):
     def __init__(self, seed: int, fixed: bool) -> None:
         super().__init__()
         self.tau_sampler = TauSampler(seed, fixed)
-        self.embed = nn.Linear(8, HIDDEN)
+        self.embed = nn.Linear(WAVES, HIDDEN)
         self.value = nn.Linear(HIDDEN, 1)
 
     def forward(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         taus = self.tau_sampler(hidden.shape[0])
-        waves = torch.cos(torch.pi * taus.unsqueeze(-1) * torch.arange(8))
+        waves = torch.cos(torch.pi * taus.unsqueeze(-1) * torch.arange(WAVES))
         phi = F.relu(self.embed(waves))
         return taus, self.value(hidden.unsqueeze(1) * phi).squeeze(-1)
 
@@ -241,7 +242,7 @@ def collect(
 def main() -> None:
     parser = argparse.ArgumentParser(description="A trainer with two faults, for the demo.")
     parser.add_argument("--seed", type=int, default=42)
-    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--fixed", action="store_true", help="repair both faults")
     parser.add_argument("--out", help="record the run into this file")
     options = parser.parse_args()

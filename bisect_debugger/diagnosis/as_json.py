@@ -1,0 +1,87 @@
+"""The diagnosis as strict JSON, the form that CI reads; docs/json.md describes every key."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from enum import Enum
+from typing import Any
+
+from bisect_debugger.diagnosis.model import DIAGNOSIS_VERSION, Diagnosis, Origin
+from bisect_debugger.format.groups import Group
+from bisect_debugger.metrics import Difference
+
+
+def as_json(diagnosis: Diagnosis) -> str:
+    """Indented JSON; absent parts are null, NaN and Inf are strings."""
+    return json.dumps(as_plain(diagnosis), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def as_plain(diagnosis: Diagnosis) -> dict[str, Any]:
+    """The diagnosis as dicts, lists and scalars, keys in their documented order."""
+    d = diagnosis
+    plain = {
+        "diagnosis_version": DIAGNOSIS_VERSION,
+        "verdict": d.verdict,
+        "sentence": d.sentence,
+        "runs": [asdict(run) for run in d.runs],
+        "compared": asdict(d.compared),
+        "onset": asdict(d.onset) if d.onset else None,
+        "first_visible": asdict(d.first_visible) if d.first_visible else None,
+        "origins": [_origin(origin) for origin in d.origins],
+        "dormant_streams": [_origin(origin) for origin in d.dormant_streams],
+        "trail": [asdict(step) for step in d.trail],
+        "experiments": [asdict(experiment) for experiment in d.experiments] or None,
+        "isolation": asdict(d.isolation) if d.isolation else None,
+        "pairs": [asdict(pair) for pair in d.pairs],
+        "control": asdict(d.control) if d.control else None,
+        "remarks": d.remarks,
+    }
+    result: dict[str, Any] = _plain(plain)
+    return result
+
+
+def _origin(origin: Origin) -> dict[str, Any]:
+    return {
+        "step": origin.step,
+        "group": origin.group,
+        "component": origin.component,
+        "buffer": origin.buffer,
+        "event": origin.event,
+        "cause": origin.cause,
+        "source": origin.source or None,
+        "proven": origin.proven,
+        "dormant": origin.dormant,
+        "first_reached": asdict(origin.first_reached) if origin.first_reached else None,
+        "first_gradient": asdict(origin.first_gradient) if origin.first_gradient else None,
+        "contaminated": origin.contaminated,
+        "operator": origin.operator or None,
+        "location": origin.location or None,
+        "metrics": _metrics(origin.difference) if origin.difference else None,
+        "evidence": origin.evidence,
+        "advice": origin.advice,
+        "confirm": origin.confirm,
+        "trail": [asdict(step) for step in origin.trail],
+    }
+
+
+def _metrics(difference: Difference) -> dict[str, Any]:
+    return {entry.name: getattr(difference, entry.name) for entry in fields(difference)} | {
+        "first_a": asdict(difference.first_a),
+        "first_b": asdict(difference.first_b),
+    }
+
+
+def _plain(value: object) -> Any:
+    """Groups as labels, enums as values, non-finite numbers as strings."""
+    if isinstance(value, Group):
+        return value.label
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return value

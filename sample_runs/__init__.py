@@ -1,0 +1,1 @@
+"""Sample trainers, their recorded twins, and the notes they lead to."""

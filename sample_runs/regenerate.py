@@ -1,0 +1,57 @@
+"""Records the sample runs again and writes the note they lead to.
+
+    python -m sample_runs.regenerate
+
+Each trainer runs twice in processes of its own, as a user's would. The samples must show what
+they are there for, so the outcome is checked before the old files are replaced.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from bisect_debugger.diagnosis import Verdict, diagnose_pair
+from bisect_debugger.note import render_note
+from bisect_debugger.twins import open_pair
+
+HERE = Path(__file__).resolve().parent
+SAMPLES = {"two_origins": Verdict.DIVERGED, "clean": Verdict.BIT_EQUAL}
+MOST_BYTES = 300_000
+
+
+def record(sample: str, folder: Path) -> None:
+    """Record both twins of a sample into a folder, as ``a.h5`` and ``b.h5``."""
+    # The trainer runs beside its recordings, so that no path of this machine stands in them.
+    shutil.copy(HERE / sample / "train.py", folder)
+    for name in ("a", "b"):
+        command = [sys.executable, "train.py", "--out", f"{name}.h5"]
+        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL)
+
+
+def check(folder: Path, expected: Verdict) -> str:
+    """The note of the recorded twins, after checking that they show what they should."""
+    with open_pair(folder / "a.h5", folder / "b.h5") as pair:
+        diagnosis = diagnose_pair(pair)
+        if diagnosis.verdict is not expected:
+            raise SystemExit(f"{folder}: {diagnosis.sentence}")
+        for run in diagnosis.runs:
+            if Path(run.path).stat().st_size > MOST_BYTES:
+                raise SystemExit(f"{run.path} is larger than {MOST_BYTES} bytes")
+        return render_note(diagnosis, pair)
+
+
+def main() -> None:
+    for sample, expected in SAMPLES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            record(sample, Path(folder))
+            note = check(Path(folder), expected)
+            for name in ("a", "b"):
+                shutil.copy(Path(folder) / f"{name}.h5", HERE / sample)
+            (HERE / sample / "note.md").write_text(note, encoding="utf-8")
+        print(f"{sample}: recorded again")
+
+
+if __name__ == "__main__":
+    main()
