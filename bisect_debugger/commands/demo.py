@@ -1,0 +1,98 @@
+"""`demo`: the main job on the shipped sample, with a real trainer in real processes.
+
+The trainer runs twice, as processes of its own; then its runs are compared like any others.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from bisect_debugger.commands.output import write
+from bisect_debugger.diagnosis import diagnose_pair
+from bisect_debugger.errors import BisectError, UsageError, printable
+from bisect_debugger.note import render_note
+from bisect_debugger.report import render_diagnosis
+from bisect_debugger.twins import open_pair
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_HOMES = (_PACKAGE / "_sample_runs", _PACKAGE.parent / "sample_runs")
+_LAST_LINES = 5
+
+
+class TrainerFailed(BisectError):
+    """The trainer itself ended with an error."""
+
+    exit_code = 4
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("--dir", default=".demo", metavar="D", help="folder for runs and note")
+    parser.add_argument("--no-tui", action="store_true", help="do not open the terminal UI")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Record twins of the sample, compare them, write the note, open the UI on a terminal."""
+    folder = _fresh_folder(Path(arguments.dir))
+    trainer = _trainer()
+    paths = [folder / "a.h5", folder / "b.h5"]
+    for number, path in enumerate(paths, 1):
+        print(f"demo: run {number} of 2: {printable(trainer.name)} --out {path}", file=sys.stderr)
+        _train(trainer, path)
+    with open_pair(*paths) as pair:
+        diagnosis = diagnose_pair(pair)
+        note = folder / "note.md"
+        write(str(note), render_note(diagnosis, pair))
+    print(render_diagnosis(diagnosis))
+    print(f"\nNote: {note}")
+    if not arguments.no_tui and sys.stdin.isatty() and sys.stdout.isatty():
+        from bisect_debugger.tui import show
+
+        show(*paths)
+    else:
+        print(f"demo: browse it with: bisect-debugger open {paths[0]} {paths[1]}", file=sys.stderr)
+    return 0 if diagnosis.origins else 1
+
+
+def _trainer() -> Path:
+    for home in _HOMES:
+        trainer = home / "two_origins" / "train.py"
+        if trainer.is_file():
+            return trainer
+    raise UsageError("The sample trainer is not installed; install bisect-debugger again.")
+
+
+def _fresh_folder(parent: Path) -> Path:
+    """A numbered folder that did not exist: an earlier demo is never overwritten."""
+    for number in range(1, 10_000):
+        folder = parent / f"{number}"
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise UsageError(
+                f"{printable(str(parent))} cannot be used ({error.strerror}); name a folder that "
+                "you can write to with --dir."
+            ) from error
+        return folder
+    raise UsageError(f"{printable(str(parent))} is full of demos; remove some.")
+
+
+def _train(trainer: Path, out: Path) -> None:
+    # The trainer finds its probes where this command found its own package.
+    paths = [str(_PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    done = subprocess.run(  # noqa: PLW1510 - the exit code is looked at below
+        [sys.executable, str(trainer), "--out", str(out)],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode:
+        last = "\n".join(done.stdout.splitlines()[-_LAST_LINES:])
+        raise TrainerFailed(f"The trainer ended with exit code {done.returncode}:\n{last}")
