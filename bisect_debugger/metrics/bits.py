@@ -65,7 +65,10 @@ def unequal(a: Words, b: Words) -> npt.NDArray[np.bool_]:
 
 
 def decode(words: Words, dtype: str) -> npt.NDArray[np.float64]:
-    """The words as numbers, the same shape. Integers above 2**53 are rounded."""
+    """The words as numbers, the same shape. Integers above 2**53 are rounded.
+
+    A signalling NaN among them makes numpy warn; that it is one is a finding, not a warning.
+    """
     part = part_type(dtype)
     stored = np.ascontiguousarray(words).view(Layout(part, ()).storage)
     with np.errstate(all="ignore"):

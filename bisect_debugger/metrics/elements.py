@@ -1,13 +1,14 @@
 """Single elements for a person: decimal that round-trips, bits in hex, and their surroundings."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bisect_debugger.format.layouts import RAW_BIT_TYPES, Layout, to_float64
-from bisect_debugger.metrics.bits import Words, part_type, place, words_of
+from bisect_debugger.format.layouts import RAW_BIT_TYPES, Layout
+from bisect_debugger.metrics.bits import Words, decode, is_float, part_type, place, words_of
 from bisect_debugger.metrics.difference import Side
 
 
@@ -86,11 +87,11 @@ def _decimal(word: npt.NDArray[Any], dtype: str) -> str:
     stored = np.ascontiguousarray(word).view(Layout(dtype, ()).storage)
     if dtype == "bool":
         return str(bool(stored[0]))
-    if dtype in RAW_BIT_TYPES:
-        return repr(float(to_float64(stored, dtype)[0]))
-    if stored.dtype.kind != "f":
+    if not is_float(dtype):
         return str(int(stored[0]))
-    value = stored[0]
-    if value == 0 or 1e-4 <= abs(value) < 1e16 or not np.isfinite(value):
-        return str(np.format_float_positional(value, unique=True, trim="0"))
-    return str(np.format_float_scientific(value, unique=True, trim="-"))
+    value = float(decode(stored, dtype)[0])
+    if dtype in RAW_BIT_TYPES:
+        return repr(value)
+    if value == 0 or 1e-4 <= abs(value) < 1e16 or not math.isfinite(value):
+        return str(np.format_float_positional(stored[0], unique=True, trim="0"))
+    return str(np.format_float_scientific(stored[0], unique=True, trim="-"))

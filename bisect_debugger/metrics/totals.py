@@ -35,6 +35,26 @@ class Norms:
     reference: ScaledSum = field(default_factory=_sum_of_squares)
     finite: int = 0
 
+    def add(
+        self,
+        x: npt.NDArray[np.float64],
+        apart: npt.NDArray[np.float64],
+        shift: int,
+        finite: npt.NDArray[np.bool_],
+    ) -> None:
+        """Add a block.
+
+        Args:
+            x: (n, p) parts of the first content.
+            apart: (n, p) magnitudes of A - B in units of ``2**shift``, 0 where not finite.
+            shift: exponent of that unit.
+            finite: (n,) elements that count.
+        """
+        # Squares of the parts, not of the modulus, which rounds among the denormals.
+        self.difference.add(apart.reshape(-1), shift)
+        self.reference.add(np.where(finite[:, None], np.abs(x), 0.0).reshape(-1))
+        self.finite += int(np.count_nonzero(finite))
+
     @property
     def rel_fro(self) -> float:
         """The relative Frobenius norm; nan where nothing finite was there, inf where A is 0."""
@@ -93,11 +113,11 @@ class Totals:
         if not is_number(dtype):
             return
         x, y = decode(a, dtype), decode(b, dtype)
-        finite = ~any_part(~(np.isfinite(x) & np.isfinite(y)))
+        finite = _both_finite(x, y)
         with np.errstate(all="ignore"):
             apart, shift = _apart(a, b, x, y, finite, dtype)
-            self._add_distances(apart, shift, finite, start)
-            self.norms.reference.add(_magnitudes(x, finite))
+            self.norms.add(x, apart, shift, finite)
+            self._add_distances(_modulus(apart), shift, finite, start)
         if is_float(dtype):
             self._count(x, y, differs, dtype)
 
@@ -108,8 +128,6 @@ class Totals:
         finite: npt.NDArray[np.bool_],
         start: int,
     ) -> None:
-        self.norms.finite += int(np.count_nonzero(finite))
-        self.norms.difference.add(apart, shift)
         self.distances.add(apart, shift)
         if not finite.any():
             return
@@ -145,12 +163,15 @@ class Totals:
 def add_norms(norms: Norms, a: Words, b: Words, dtype: str) -> None:
     """Add a block of a further content to the sums behind an overall relFro."""
     x, y = decode(a, dtype), decode(b, dtype)
-    finite = ~any_part(~(np.isfinite(x) & np.isfinite(y)))
+    finite = _both_finite(x, y)
     with np.errstate(all="ignore"):
         apart, shift = _apart(a, b, x, y, finite, dtype)
-        norms.difference.add(apart, shift)
-        norms.reference.add(_magnitudes(x, finite))
-    norms.finite += int(np.count_nonzero(finite))
+        norms.add(x, apart, shift, finite)
+
+
+def _both_finite(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """(n,) whether every part of an element is finite on both sides."""
+    return ~any_part(~(np.isfinite(x) & np.isfinite(y)))
 
 
 def _apart(
@@ -161,19 +182,19 @@ def _apart(
     finite: npt.NDArray[np.bool_],
     dtype: str,
 ) -> tuple[npt.NDArray[np.float64], int]:
-    """(n,) |A - B| in units of ``2**shift``, 0 where not finite, and the shift."""
+    """(n, p) magnitudes of A - B in units of ``2**shift``, 0 where not finite, and the shift."""
     if not is_float(dtype):
         return _integers_apart(a, b, dtype), 0
-    apart = np.where(finite, _modulus(x - y), 0.0)
-    if np.isfinite(apart).all():
+    apart = np.where(finite[:, None], np.abs(x - y), 0.0)
+    if np.isfinite(_modulus(apart)).all():
         return apart, 0
     scale = 2.0**-_OVERFLOW_SHIFT
-    return np.where(finite, _modulus(x * scale - y * scale), 0.0), _OVERFLOW_SHIFT
+    return np.where(finite[:, None], np.abs(x * scale - y * scale), 0.0), _OVERFLOW_SHIFT
 
 
 def _integers_apart(a: Words, b: Words, dtype: str) -> npt.NDArray[np.float64]:
     """Exact |A - B| rounded once; float64 operands would lose the low bits before subtracting."""
-    left, right = a[:, 0], b[:, 0]
+    left, right = a, b
     if dtype.startswith("int"):
         signed = f"<i{left.dtype.itemsize}"
         first_greater = left.view(signed) > right.view(signed)
@@ -189,13 +210,6 @@ def _modulus(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.abs(values[:, 0])
     modulus: npt.NDArray[np.float64] = np.hypot(values[:, 0], values[:, 1])
     return modulus
-
-
-def _magnitudes(
-    values: npt.NDArray[np.float64], finite: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.float64]:
-    """Magnitudes of all parts in one row: their squares add up to those of the moduli."""
-    return np.where(finite[:, None], np.abs(values), 0.0).reshape(-1)
 
 
 def _rows_with(marks: npt.NDArray[np.bool_]) -> int:

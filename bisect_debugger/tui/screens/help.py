@@ -1,0 +1,35 @@
+"""Help: every key, made from the registry of actions."""
+
+from rich.text import Text
+from textual.widget import Widget
+
+from bisect_debugger.tui.actions import ACTIONS, MOVES
+from bisect_debugger.tui.look import symbol
+from bisect_debugger.tui.screens.base import BaseScreen
+from bisect_debugger.tui.widgets.prose import Prose
+from bisect_debugger.twins import Status
+
+
+class HelpScreen(BaseScreen):
+    """All keys and symbols."""
+
+    def main_pane(self) -> Widget:
+        """The list."""
+        return Prose(id="main")
+
+    def on_mount(self) -> None:
+        """Fill the list."""
+        self.set_title("Help")
+        self.set_status("esc: back")
+        text = Text("Keys\n", "bold")
+        for action in ACTIONS:
+            text.append(f"  {action.shown:<8} {action.help}\n")
+        for keys, does in MOVES:
+            text.append(f"  {keys:<20} {does}\n")
+        text.append("\nSymbols\n", "bold")
+        for status in Status:
+            text.append("  ")
+            text.append_text(symbol(status, ascii_only=self.ascii_only))
+            text.append(f"  {status.word}\n")
+        self.query_one("#main", Prose).show(text)
+        self.query_one("#main", Prose).focus()

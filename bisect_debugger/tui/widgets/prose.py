@@ -1,0 +1,41 @@
+"""Text that scrolls: paragraphs, lists, notes. Never parsed as markup."""
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+
+
+class Prose(VerticalScroll, can_focus=True):
+    """Scrolling text.
+
+    | key | does |
+    |---|---|
+    | up down, j k | scroll by a line |
+    | page up, page down | scroll by a page |
+    | g G, home end | to the beginning or end |
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("k", "scroll_up", "up", show=False),
+        Binding("j", "scroll_down", "down", show=False),
+        Binding("g", "scroll_home", "top", show=False),
+        Binding("G", "scroll_end", "bottom", show=False),
+    ]
+    DEFAULT_CSS = """
+    Prose { height: 1fr; scrollbar-size-vertical: 1; }
+    Prose > Static { height: auto; width: 1fr; }
+    """
+
+    def compose(self) -> ComposeResult:
+        """One static text."""
+        yield Static(markup=False)
+
+    def show(self, text: Text | str) -> None:
+        """Show text from its beginning."""
+        shown = text if isinstance(text, Text) else Text(text)
+        self.query_one(Static).update(shown)
+        self.scroll_home(animate=False)
