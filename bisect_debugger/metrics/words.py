@@ -15,11 +15,11 @@ def describe(difference: Difference) -> tuple[str, ...]:
     """What a person reads about a difference, most telling first; one line each."""
     d = difference
     unit = "elements" if is_number(d.dtype) else "bytes"
-    where = f"at index {_index(d.first_index)}" if d.shape else "the scalar"
+    where = f" at index {_index(d.first_index)}" if d.shape else ""
     return (
         f"{d.differing} / {d.elements} {unit} differ ({percent(d.differing, d.elements)})",
         *_distances(d),
-        f"first difference {where}: {d.first_a.decimal} against {d.first_b.decimal} "
+        f"first difference{where}: {d.first_a.decimal} against {d.first_b.decimal} "
         f"({d.first_a.hex} against {d.first_b.hex})",
         *_extent(d),
         *_oddities(d),
