@@ -16,6 +16,10 @@ Origins = frozenset[int]
 
 NONE: Origins = frozenset()
 
+_TELLING_ELEMENTS = 4
+_COUNTS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+"""Small counts coincide by accident: their content says nothing about where it came from."""
+
 _WITHIN_STEP = (
     Group.DATA,
     Group.FORWARD,
@@ -115,5 +119,7 @@ class Ledger:
 
 def _content(row: Row) -> tuple[object, object] | None:
     if row.a is None or row.b is None:
+        return None
+    if row.a.layout.elements < _TELLING_ELEMENTS and row.a.layout.dtype in _COUNTS:
         return None
     return (row.a.digest, row.b.digest)

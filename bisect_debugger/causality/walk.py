@@ -12,7 +12,8 @@ from bisect_debugger.causality.constants import is_constant
 from bisect_debugger.causality.dataflow import Dataflow, outputs_by_content
 from bisect_debugger.causality.ledger import Ledger, Origins
 from bisect_debugger.causality.names import ancestors, is_under, related
-from bisect_debugger.causality.rules import Place, explain
+from bisect_debugger.causality.place import Place
+from bisect_debugger.causality.rules import explain
 from bisect_debugger.causality.streams import Streams
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP

@@ -1,0 +1,57 @@
+"""A differing event in its surroundings, and how an explanation of it looks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bisect_debugger.causality.dataflow import Dataflow
+from bisect_debugger.causality.ledger import Ledger, Origins
+from bisect_debugger.causality.streams import Streams
+from bisect_debugger.twins.model import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An event in its surroundings: what the rules may look at.
+
+    Attributes:
+        row: the differing event.
+        index: its index in the step.
+        ledger: taints at this moment.
+        streams: the random streams of this step.
+        dataflow: recorded edges.
+        shared_outputs: output names of this step by content.
+        component_of: component of a buffer name.
+        users_of: components that use a parameter, by its name; several where it is shared.
+        trained: parameters that an optimizer sees the gradient of.
+        closed_loop: data depends on what the model did before (reinforcement learning).
+    """
+
+    row: Row
+    index: int
+    ledger: Ledger
+    streams: Streams
+    dataflow: Dataflow
+    shared_outputs: dict[tuple[int, int], set[str]]
+    component_of: dict[str, str]
+    users_of: dict[str, frozenset[str]]
+    trained: frozenset[str]
+    closed_loop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """One nearest-first level of a rule: where it looks, in words, and the look itself."""
+
+    words: str
+    look: Callable[[Place], Origins]
+    certain: bool = True
+    """The dependency is known, not merely possible: several origins found here all arrived."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The origins that a difference is owed to, and the tier that says so."""
+
+    origins: Origins
+    words: str
+    certain: bool
