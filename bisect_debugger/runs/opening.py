@@ -60,20 +60,43 @@ def _check_path(path: Path) -> None:
     if path.stat().st_size == 0:
         raise UnreadableRun(path, "the file is empty, so nothing was recorded", _RECORD_AGAIN)
     with path.open("rb") as stream:
-        if stream.read(8) != b"\x89HDF\r\n\x1a\n":
-            raise UnreadableRun(path, "this is not an HDF5 file", "name a recorded .h5 file")
+        superblock = stream.read(48)
+    if superblock[:8] != b"\x89HDF\r\n\x1a\n":
+        raise UnreadableRun(path, "this is not an HDF5 file", "name a recorded .h5 file")
+    if _written_to(superblock) > path.stat().st_size:
+        # HDF5 itself would search for the missing end for minutes.
+        raise UnreadableRun(
+            path, "the file is damaged (its end is missing)", "copy it again or record again"
+        )
+
+
+def _written_to(superblock: bytes) -> int:
+    """End of the file as its superblock states it; 0 where an older superblock does not.
+
+    In versions 2 and 3 the end-of-file address stands at byte 28 (HDF5 file format
+    specification, "Disk Format: Level 0A").
+    """
+    if len(superblock) < 36 or superblock[8] not in (2, 3):
+        return 0
+    return int.from_bytes(superblock[28:36], "little")
+
+
+def _writer_was_killed(path: Path) -> bool:
+    """The single-writer mark is still set: bit 2 of the superblock's consistency flags."""
+    with path.open("rb") as stream:
+        superblock = stream.read(12)
+    return len(superblock) == 12 and superblock[8] == 3 and bool(superblock[11] & 4)
 
 
 def _open(path: Path) -> h5py.File:
     try:
-        return h5py.File(path, "r")
+        # In SWMR mode HDF5 retries a bad checksum for minutes, so only a file whose writer
+        # left its mark is opened so.
+        return h5py.File(path, "r", swmr=_writer_was_killed(path))
     except PermissionError as error:
         raise UnreadableRun(path, "permission denied", "make the file readable for you") from error
-    except OSError as first:
-        try:
-            return h5py.File(path, "r", swmr=True)
-        except OSError:
-            raise damaged(path, first) from first
+    except (OSError, RuntimeError, ValueError) as error:
+        raise damaged(path, error) from error
 
 
 def _check_header(path: Path, file: h5py.File) -> None:

@@ -1,0 +1,145 @@
+"""compare, note and info on real files in real processes: output, streams, exit codes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.e2e.test_cli_bad_input import cli
+from tests.runs import nudged, plain_steps, values, write_run
+
+DOCUMENTED_KEYS = [
+    "diagnosis_version",
+    "verdict",
+    "sentence",
+    "runs",
+    "compared",
+    "onset",
+    "first_visible",
+    "origins",
+    "dormant_streams",
+    "trail",
+    "experiments",
+    "isolation",
+    "pairs",
+    "control",
+    "remarks",
+]
+
+
+def test_equal_runs_exit_0(tmp_path: Path) -> None:
+    a, b = (write_run(tmp_path / f"{name}.h5", plain_steps()) for name in "ab")
+    done = cli("compare", a, b)
+    assert done.returncode == 0
+    assert done.stdout.startswith("Bit-equal: all 16 events from init to step 2 have the same bits")
+
+
+def test_a_module_that_differs_from_equal_inputs(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps())
+    b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))))
+    done = cli("compare", a, b, "--json", "-")
+    assert done.returncode == 1
+    found = json.loads(done.stdout)
+    assert list(found) == DOCUMENTED_KEYS
+    assert found["verdict"] == "diverged"
+    assert found["onset"] == {
+        "step": 1,
+        "group": "forward",
+        "component": "net.head",
+        "buffer": "net.head.out",
+        "event": 8,
+    }
+    (origin,) = found["origins"]
+    assert origin["cause"] == "forward-kernel"
+    assert origin["source"] == "train.py:7"
+    assert origin["metrics"]["differing"] == 1
+    assert origin["metrics"]["elements"] == 12
+    assert origin["metrics"]["first_index"] == [1, 1]
+    assert origin["dormant"] is True
+    assert found["experiments"] is None
+    assert found["pairs"] == [{"a": str(a), "b": str(b), "verdict": "diverged", "onset_step": 1}]
+    assert done.stderr.startswith("Diverged. 1 origin: net.head")
+
+
+def test_all_pairs_of_three_runs_get_a_verdict(tmp_path: Path) -> None:
+    a, b = (write_run(tmp_path / f"{name}.h5", plain_steps()) for name in "ab")
+    c = write_run(tmp_path / "c.h5", plain_steps(s0_out=nudged(values(20))))
+    done = cli("compare", a, b, c, "--json", "-")
+    found = json.loads(done.stdout)
+    assert [pair["verdict"] for pair in found["pairs"]] == ["bit-equal", "diverged", "diverged"]
+    assert [pair["onset_step"] for pair in found["pairs"]] == [None, 0, 0]
+    assert done.returncode == 1
+
+
+def test_within_a_tolerance_that_was_asked_for(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps())
+    b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21), by=1e-5)))
+    assert cli("compare", a, b, "--tolerance", "1e-3").returncode == 0
+    assert cli("compare", a, b, "--tolerance", "1e-9").returncode == 1
+    digests_a = write_run(tmp_path / "da.h5", plain_steps(), level="digest")
+    digests_b = write_run(
+        tmp_path / "db.h5", plain_steps(s1_out=nudged(values(21))), level="digest"
+    )
+    unknown = cli("compare", digests_a, digests_b, "--tolerance", "1e-3")
+    assert unknown.returncode == 3
+    assert unknown.stdout.startswith("Inconclusive")
+
+
+def test_another_number_of_steps_is_said(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps(3))
+    b = write_run(tmp_path / "b.h5", plain_steps(2))
+    done = cli("compare", a, b)
+    assert done.returncode == 1
+    assert "the first ends at step 2, the second at step 1" in done.stdout
+    killed = write_run(tmp_path / "k.h5", plain_steps(2), end="incomplete", reason="disk full")
+    done = cli("compare", a, killed)
+    assert done.returncode == 0
+    assert "is incomplete (disk full); its last whole step is 1" in done.stdout
+
+
+def test_level_coarse_names_step_and_group_and_says_what_it_lacks(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps(), level="coarse")
+    b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))), level="coarse")
+    done = cli("compare", a, b)
+    assert done.returncode == 1
+    assert "First difference in step 1, group forward; buffers were not recorded" in done.stdout
+
+
+def test_a_missing_call_is_control_flow_at_its_place(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps())
+    steps = plain_steps()
+    del steps[2][1]
+    b = write_run(tmp_path / "b.h5", steps)
+    found = json.loads(cli("compare", a, b, "--json", "-").stdout)
+    assert found["onset"]["buffer"] == "net.head.in[0]"
+    assert found["origins"][0]["cause"] == "control-flow"
+    assert len(found["origins"]) == 1
+
+
+def test_verbose_prints_what_the_ui_shows(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps())
+    b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))))
+    text = cli("compare", "-v", a, b).stdout
+    for words in ("Trail", "Groups by step", "Events of the onset", "1/12", "≠ forward"):
+        assert words in text
+
+
+def test_info_as_text_and_json(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "a.h5", plain_steps())
+    assert "last_step: 2" in cli("info", run).stdout
+    facts = json.loads(cli("info", run, "--json").stdout)
+    assert facts["events"] == 16
+    assert facts["buffers"] == {"param": 1, "data": 1, "forward": 2, "loss": 1}
+
+
+def test_compare_never_imports_torch_or_textual(tmp_path: Path) -> None:
+    a, b = (write_run(tmp_path / f"{name}.h5", plain_steps()) for name in "ab")
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "bisect_debugger.cli", "compare", a, b],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "h5py" in imported
+    assert not imported & {"torch", "textual", "probes"}
