@@ -7,13 +7,17 @@ stdout is data, stderr is narration. A command's module is imported when it is c
 import argparse
 import difflib
 import importlib
+import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol, cast
 
 from bisect_debugger import __version__
-from bisect_debugger.errors import BisectError
+from bisect_debugger.commands.output import say
+from bisect_debugger.errors import BisectError, UsageError, printable
 
 COMMANDS = {
     "compare": "find the first divergence between runs or checkpoints",
@@ -24,6 +28,18 @@ COMMANDS = {
     "demo": "run the shipped example from end to end",
 }
 """Command -> one line of help; each is a module of `bisect_debugger.commands`."""
+
+INTERRUPTED = 130
+"""128 + SIGINT, as shells count."""
+
+READER_GONE = 141
+"""128 + SIGPIPE: the verdict was not read to its end, so it must not look like "equal"."""
+
+UNEXPECTED = 3
+"""An error of our own. Python's default would be 1, which says "diverged"."""
+
+TRACEBACK_VARIABLE = "BISECT_DEBUGGER_TRACEBACK"
+"""Set in the environment, an error of our own is shown with its traceback."""
 
 
 class Command(Protocol):
@@ -43,21 +59,27 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: arguments without the program's name; those of the process by default.
 
     Returns:
-        0 equal, 1 diverged, 2 usage, 3 a file cannot be read or compared, 130 interrupted.
+        0 equal, 1 diverged, 2 usage, 3 a file cannot be read or compared, 130 interrupted,
+        141 the reader of stdout went away.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _print_anything()
     try:
-        return _dispatch(arguments)
+        code = _dispatch(arguments)
+        _flush()
+        return code
     except BisectError as error:
-        print(f"bisect-debugger: {error}", file=sys.stderr)
-        return error.exit_code
+        return _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
-        print("bisect-debugger: interrupted.", file=sys.stderr)
-        return 130
+        _abandon_stdout()
+        return _fail("interrupted.", INTERRUPTED)
     except BrokenPipeError:
-        # The reader of our output went away, which is its right: silence the final flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        _abandon_stdout()
+        return READER_GONE
+    except Exception as error:  # noqa: BLE001 - the last line before a user would see a traceback
+        if os.environ.get(TRACEBACK_VARIABLE):
+            traceback.print_exc()
+        return _fail(_unexpected(error), UNEXPECTED)
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -66,28 +88,24 @@ def _dispatch(arguments: list[str]) -> int:
         return _without_command(arguments)
     command = cast("Command", importlib.import_module(f"bisect_debugger.commands.{name}"))
     parser = argparse.ArgumentParser(
-        prog=f"bisect-debugger {name}", description=f"{COMMANDS[name].capitalize()}."
+        prog=f"bisect-debugger {name}",
+        description=f"{COMMANDS[name].capitalize()}.",
+        allow_abbrev=False,
     )
     command.configure(parser)
     try:
         parsed = parser.parse_args(arguments[1:])
     except SystemExit as stop:
         return int(stop.code or 0)
-    code = command.run(parsed)
-    sys.stdout.flush()
-    return code
+    return command.run(parsed)
 
 
 def _without_command(arguments: list[str]) -> int:
     if arguments and not arguments[0].startswith("-"):
-        close = difflib.get_close_matches(arguments[0], COMMANDS, 1)
+        name = printable(arguments[0], 40)
+        close = difflib.get_close_matches(name, COMMANDS, 1)
         hint = f"; did you mean {close[0]!r}?" if close else "."
-        known = ", ".join(COMMANDS)
-        print(
-            f"bisect-debugger: there is no command {arguments[0]!r}{hint} Commands: {known}.",
-            file=sys.stderr,
-        )
-        return 2
+        raise UsageError(f"there is no command '{name}'{hint} Commands: {', '.join(COMMANDS)}.")
     listed = "\n".join(f"  {name:<10} {line}" for name, line in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog="bisect-debugger",
@@ -95,6 +113,7 @@ def _without_command(arguments: list[str]) -> int:
         description="Find the first divergence between training runs that should be the same.",
         epilog=f"commands:\n{listed}\n\n`bisect-debugger COMMAND --help` tells more.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"bisect-debugger {__version__}")
     if not arguments:
@@ -105,6 +124,45 @@ def _without_command(arguments: list[str]) -> int:
     except SystemExit as stop:
         return int(stop.code or 0)
     return 2
+
+
+def _print_anything() -> None:
+    """Let names be printed that the terminal's encoding lacks, escaped instead of an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _flush() -> None:
+    """Write out what is left of stdout while an error can still be told."""
+    say("", end="")
+
+
+def _fail(sentence: str, code: int) -> int:
+    """One sentence on stderr. What was printed before still comes first, if it can be written."""
+    try:
+        _flush()
+    except (BisectError, BrokenPipeError):
+        _abandon_stdout()
+    print(f"bisect-debugger: {sentence}", file=sys.stderr)
+    return code
+
+
+def _abandon_stdout() -> None:
+    """Let the interpreter's last flush go nowhere, so that it neither fails nor waits."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _unexpected(error: Exception) -> str:
+    """An error that nobody foresaw, in one sentence with its place."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    what = printable(" ".join(f"{type(error).__name__}: {error}".split()))
+    return (
+        f"unexpected {what}{place}; nothing can be said about the runs. Please report it with what "
+        f"{TRACEBACK_VARIABLE}=1 shows."
+    )
 
 
 if __name__ == "__main__":

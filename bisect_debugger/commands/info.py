@@ -3,7 +3,9 @@
 import argparse
 import json
 from collections import Counter
+from collections.abc import Iterator
 
+from bisect_debugger.commands.output import say
 from bisect_debugger.errors import printable
 from bisect_debugger.runs import Run, open_run
 
@@ -19,46 +21,65 @@ def run(arguments: argparse.Namespace) -> int:
     with open_run(arguments.run) as recorded:
         facts = _facts(recorded)
     if arguments.json:
-        print(json.dumps(facts, indent=2, ensure_ascii=False))
+        say(json.dumps(facts, indent=2))
     else:
-        print("\n".join(_lines(facts)))
+        say("\n".join(_lines(facts)))
     return 0
 
 
 def _facts(recorded: Run) -> dict[str, object]:
     facts = recorded.facts
-    groups = Counter(buffer.group.label for buffer in recorded.buffers)
+    groups = Counter(buffer.group for buffer in recorded.buffers)
+    rows = recorded.step_count
+    seconds = float(recorded.steps(rows - 1, rows).elapsed_seconds[0]) if rows else 0.0
     return {
         "path": str(facts.path),
+        "bytes": facts.path.stat().st_size,
         "created": facts.created,
         "level": facts.level,
         "window": facts.window or "all steps",
         "rank": facts.rank,
         "world_size": facts.world_size,
         "complete": facts.complete,
-        "end_reason": facts.end_reason,
+        "end_reason": facts.end_reason or None,
         "last_step": recorded.last_step,
-        "rows": recorded.step_count,
+        "rows": rows,
         "events": recorded.event_count,
-        "buffers": dict(groups),
+        "seconds": round(seconds, 3),
+        "buffers": {group.label: groups[group] for group in sorted(groups)},
         "seeding": [
-            f"{call.call}({call.argument}) at {call.location}, step {call.step}"
+            {
+                "call": call.call,
+                "argument": call.argument,
+                "location": call.location,
+                "step": call.step,
+            }
             for call in facts.seeding
         ],
         "uncovered": list(facts.uncovered),
-        "environment": facts.environment,
+        "environment": dict(sorted(facts.environment.items())),
     }
 
 
-def _lines(facts: dict[str, object]) -> list[str]:
-    lines = []
+def _lines(facts: dict[str, object]) -> Iterator[str]:
     for name, value in facts.items():
         if isinstance(value, dict):
-            lines.append(f"{name}:")
-            lines += [f"  {printable(str(key))}: {printable(str(v))}" for key, v in value.items()]
+            yield f"{name}:"
+            yield from (f"  {_text(key)}: {_text(item)}" for key, item in value.items())
         elif isinstance(value, list):
-            lines.append(f"{name}: {len(value)}")
-            lines += [f"  {printable(str(item))}" for item in value]
-        else:
-            lines.append(f"{name}: {printable(str(value))}")
-    return lines
+            yield f"{name}: {len(value)}"
+            yield from (f"  {_item(item)}" for item in value)
+        elif value is not None:
+            yield f"{name}: {_text(value)}"
+
+
+def _item(item: object) -> str:
+    if not isinstance(item, dict):
+        return _text(item)
+    return _text(f"{item['call']}({item['argument']}) at {item['location']}, step {item['step']}")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return printable(str(value), 1000)

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from bisect_debugger.commands.output import write
+from bisect_debugger.commands.output import check_target, write
 from bisect_debugger.diagnosis import diagnose_pair
 from bisect_debugger.note import render_note
 from bisect_debugger.twins import open_pair
@@ -19,7 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the note; returns 0 whatever the verdict, because the note is what was asked for."""
-    with open_pair(arguments.a, arguments.b) as pair:
+    inputs = (arguments.a, arguments.b)
+    check_target(arguments.output, force=arguments.force, inputs=inputs)
+    with open_pair(*inputs) as pair:
         diagnosis = diagnose_pair(pair)
         write(arguments.output, render_note(diagnosis, pair), force=arguments.force)
     print(diagnosis.sentence, file=sys.stderr)

@@ -1,9 +1,61 @@
 """Writing results: stdout for ``-``, else a file that is not overwritten by accident."""
 
+import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from bisect_debugger.errors import UsageError, printable
+
+
+def check_target(target: str | None, *, force: bool = False, inputs: Iterable[str] = ()) -> None:
+    """Refuse a target that `write` would refuse, before the work is done.
+
+    Args:
+        target: ``-``, a path, or None where nothing is to be written.
+        force: an existing file may be overwritten.
+        inputs: files that are read, which even ``force`` does not allow to be overwritten.
+
+    Raises:
+        UsageError: it exists, is read as well, or stands in a folder that cannot be written to.
+    """
+    if target in (None, "-"):
+        return
+    assert target is not None, "excluded above"
+    path = Path(target)
+    if path.is_dir():
+        raise UsageError(f"{printable(target)} is a directory; name a file in it.")
+    if path.exists():
+        if any(Path(given).exists() and path.samefile(given) for given in inputs):
+            raise UsageError(f"{printable(target)} is read as well; name another file.")
+        # A pipe or a device such as /dev/fd/63 holds nothing that could be lost.
+        if path.is_file() and not force:
+            raise UsageError(
+                f"{printable(target)} exists already; name another file, or add --force to "
+                "replace it."
+            )
+        return
+    if not path.parent.is_dir():
+        raise _unwritable(target, "no such directory")
+    if not os.access(path.parent, os.W_OK):
+        raise _unwritable(target, "permission denied")
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Print to stdout and write it out.
+
+    Raises:
+        UsageError: stdout cannot be written to, e.g. because the disk is full.
+        BrokenPipeError: its reader went away.
+    """
+    try:
+        print(text, end=end, flush=sys.stdout is not None)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UsageError(
+            f"stdout cannot be written ({error.strerror}); send it to another place."
+        ) from error
 
 
 def write(target: str, content: str, *, force: bool = False) -> None:
@@ -16,19 +68,26 @@ def write(target: str, content: str, *, force: bool = False) -> None:
 
     Raises:
         UsageError: the file exists, or cannot be written.
+        BrokenPipeError: the reader of stdout went away.
     """
     if target == "-":
-        sys.stdout.write(content)
+        say(content, end="")
         return
+    check_target(target, force=force)
     path = Path(target)
-    if path.exists() and not force:
-        raise UsageError(
-            f"{printable(target)} exists already; name another file, or add --force to replace it."
-        )
+    is_new = not path.exists()
     try:
-        path.write_text(content, encoding="utf-8")
+        # Exclusive creation: a file that appeared since the check is not overwritten either.
+        with path.open("x" if is_new else "w", encoding="utf-8") as stream:
+            stream.write(content)
     except OSError as error:
-        raise UsageError(
-            f"{printable(target)} cannot be written ({error.strerror}); name a file in a folder "
-            "that you can write to."
-        ) from error
+        if is_new and path.is_file() and not isinstance(error, FileExistsError):
+            path.unlink()
+        raise _unwritable(target, error.strerror or str(error)) from error
+
+
+def _unwritable(target: str, why: str) -> UsageError:
+    return UsageError(
+        f"{printable(target)} cannot be written ({why}); name a file in a folder that you can "
+        "write to."
+    )

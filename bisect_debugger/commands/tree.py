@@ -3,6 +3,7 @@
 import argparse
 
 from bisect_debugger.causality.tree import render_tree
+from bisect_debugger.commands.output import say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -11,5 +12,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the tree."""
-    print(render_tree())
+    say(render_tree())
     return 0

@@ -7,14 +7,22 @@ from dataclasses import asdict, fields
 from enum import Enum
 from typing import Any
 
-from bisect_debugger.diagnosis.model import DIAGNOSIS_VERSION, Diagnosis, Origin
+from bisect_debugger.diagnosis.model import DIAGNOSIS_VERSION, Diagnosis, Onset, Origin
 from bisect_debugger.format.groups import Group
 from bisect_debugger.metrics import Difference
 
 
 def as_json(diagnosis: Diagnosis) -> str:
-    """Indented JSON; absent parts are null, NaN and Inf are strings."""
-    return json.dumps(as_plain(diagnosis), indent=2, ensure_ascii=False, allow_nan=False)
+    """Indented JSON in ASCII; absent parts are null, NaN and Inf are strings."""
+    return to_json(as_plain(diagnosis))
+
+
+def to_json(plain: Mapping[str, Any]) -> str:
+    """Indented JSON that every strict parser reads, whatever is in the names.
+
+    ASCII, because a name may hold what the reader's encoding lacks, or half a character.
+    """
+    return json.dumps(_plain(plain), indent=2, allow_nan=False)
 
 
 def as_plain(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -26,7 +34,7 @@ def as_plain(diagnosis: Diagnosis) -> dict[str, Any]:
         "sentence": d.sentence,
         "runs": [asdict(run) for run in d.runs],
         "compared": asdict(d.compared),
-        "onset": asdict(d.onset) if d.onset else None,
+        "onset": _onset(d.onset) if d.onset else None,
         "first_visible": asdict(d.first_visible) if d.first_visible else None,
         "origins": [_origin(origin) for origin in d.origins],
         "dormant_streams": [_origin(origin) for origin in d.dormant_streams],
@@ -39,6 +47,26 @@ def as_plain(diagnosis: Diagnosis) -> dict[str, Any]:
     }
     result: dict[str, Any] = _plain(plain)
     return result
+
+
+def metrics_as_plain(difference: Difference) -> dict[str, Any]:
+    """The numbers of one difference, under the names of `Difference`."""
+    numbers = {entry.name: getattr(difference, entry.name) for entry in fields(difference)}
+    sides = {"first_a": asdict(difference.first_a), "first_b": asdict(difference.first_b)}
+    result: dict[str, Any] = _plain(numbers | sides)
+    return result
+
+
+def _onset(onset: Onset) -> dict[str, Any]:
+    """At level coarse only step and group are known; the rest is null then."""
+    known = bool(onset.buffer)
+    return {
+        "step": onset.step,
+        "group": onset.group,
+        "component": onset.component if known else None,
+        "buffer": onset.buffer if known else None,
+        "event": onset.event if known else None,
+    }
 
 
 def _origin(origin: Origin) -> dict[str, Any]:
@@ -57,18 +85,11 @@ def _origin(origin: Origin) -> dict[str, Any]:
         "contaminated": origin.contaminated,
         "operator": origin.operator or None,
         "location": origin.location or None,
-        "metrics": _metrics(origin.difference) if origin.difference else None,
+        "metrics": metrics_as_plain(origin.difference) if origin.difference else None,
         "evidence": origin.evidence,
         "advice": origin.advice,
-        "confirm": origin.confirm,
+        "confirm": origin.confirm or None,
         "trail": [asdict(step) for step in origin.trail],
-    }
-
-
-def _metrics(difference: Difference) -> dict[str, Any]:
-    return {entry.name: getattr(difference, entry.name) for entry in fields(difference)} | {
-        "first_a": asdict(difference.first_a),
-        "first_b": asdict(difference.first_b),
     }
 
 
@@ -79,9 +100,13 @@ def _plain(value: object) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
+        return _NONFINITE.get(value, "NaN")
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(item) for item in value]
     return value
+
+
+_NONFINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
+"""As JavaScript and Python's `float` both read them."""

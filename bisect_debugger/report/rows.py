@@ -2,9 +2,12 @@
 
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.errors import printable
-from bisect_debugger.twins import Pair, Row
+from bisect_debugger.format.groups import Group
+from bisect_debugger.metrics import Difference
+from bisect_debugger.twins import Pair, Row, Status
 
 ROWS_SHOWN = 60
+_GROUP_WIDTH = max(len(group.label) for group in Group)
 
 
 def render_rows(pair: Pair, common_row: int, most: int = ROWS_SHOWN) -> str:
@@ -16,9 +19,11 @@ def render_rows(pair: Pair, common_row: int, most: int = ROWS_SHOWN) -> str:
         most: differing events that are listed; the rest is counted.
     """
     rows = pair.rows(common_row)
-    differing = [row for row in rows if row.status.diverges]
+    differing = [row for row in rows if row.status.diverges or row.moved]
     step = step_words(pair.step_number(common_row))
-    lines = [f"{step}: {len(differing)} of {len(rows)} events differ"]
+    if not rows:
+        return f"  {step}: single events were not recorded (level coarse)"
+    lines = [f"  {step}: {len(differing)} of {len(rows)} events differ, the others are equal"]
     lines += [f"  {_line(pair, row)}" for row in differing[:most]]
     if len(differing) > most:
         lines.append(f"  and {len(differing) - most} more")
@@ -26,12 +31,26 @@ def render_rows(pair: Pair, common_row: int, most: int = ROWS_SHOWN) -> str:
 
 
 def _line(pair: Pair, row: Row) -> str:
+    difference = None if row.group is Group.RNG else pair.difference(row)
+    status = Status.NONFINITE if difference and difference.one_sided_nonfinite else row.status
     again = f" (call {row.occurrence + 1})" if row.occurrence else ""
-    text = f"{row.status.symbol} {row.group.label:<12} {printable(row.name, 80)}{again}"
-    difference = pair.difference(row)
-    if difference is None or row.group.label == "rng":
-        return text
+    place = " (at another place in the order)" if row.moved else ""
     return (
-        f"{text}  {difference.differing}/{difference.elements}  relFro {difference.rel_fro:.2g}  "
+        f"{status.symbol} {row.group.label:<{_GROUP_WIDTH}} {printable(row.name, 80)}{again}"
+        f"{place}{_one_sided(row)}{_numbers(difference)}"
+    )
+
+
+def _one_sided(row: Row) -> str:
+    if row.a is not None and row.b is not None:
+        return ""
+    return f"  only in the {'first' if row.a else 'second'} run"
+
+
+def _numbers(difference: Difference | None) -> str:
+    if difference is None:
+        return ""
+    return (
+        f"  {difference.differing}/{difference.elements}  relFro {difference.rel_fro:.2g}  "
         f"max {difference.max_abs:.2g}"
     )

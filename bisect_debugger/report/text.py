@@ -1,9 +1,15 @@
 """The diagnosis as plain text: what `compare` prints."""
 
+from collections.abc import Sequence
+
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin, TrailStep
 from bisect_debugger.errors import printable
 from bisect_debugger.metrics import describe
+
+_ORIGINS_SHOWN = 10
+_EVIDENCE_SHOWN = 3
+_ADVICE_SHOWN = 2
 
 
 def render_diagnosis(diagnosis: Diagnosis, *, trail: bool = False) -> str:
@@ -11,66 +17,35 @@ def render_diagnosis(diagnosis: Diagnosis, *, trail: bool = False) -> str:
 
     Args:
         diagnosis: what to print.
-        trail: also the decision tree as it was walked.
+        trail: everything: also the decision tree as it was walked, and all evidence and advice.
     """
-    lines = [diagnosis.sentence]
-    if diagnosis.onset and diagnosis.onset.buffer:
-        onset = diagnosis.onset
-        lines.append(
-            f"Onset: {printable(onset.buffer)} in {step_words(onset.step)} (group "
-            f"{onset.group.label}, event {onset.event})."
-        )
-    if diagnosis.first_visible:
-        visible = diagnosis.first_visible
-        lines.append(f"First visible: {printable(visible.buffer)} in {step_words(visible.step)}.")
+    lines = [diagnosis.sentence, *_firsts(diagnosis)]
     for number, origin in enumerate(diagnosis.origins, 1):
-        lines += ["", *_origin(number, origin)]
+        if number <= _ORIGINS_SHOWN or trail:
+            lines += ["", *_origin(number, origin, full=trail)]
+    left = len(diagnosis.origins) - _ORIGINS_SHOWN
+    if left > 0 and not trail:
+        lines += ["", f"({left} more origins with -v)"]
     if trail and diagnosis.trail:
         lines += ["", "Trail", *(f"  {line}" for line in trail_lines(diagnosis.trail))]
-    if len(diagnosis.pairs) > 1:
-        lines += ["", "Pairs"]
-        for pair in diagnosis.pairs:
-            onset_words = "" if pair.onset_step is None else f" in {step_words(pair.onset_step)}"
-            lines.append(
-                f"  {printable(pair.a)} {printable(pair.b)}: {pair.verdict.value}{onset_words}"
-            )
-    remarks = list(diagnosis.remarks)
-    if diagnosis.origins and diagnosis.dormant_streams:
-        names = ", ".join(printable(stream.component) for stream in diagnosis.dormant_streams)
-        remarks.append(f"Random streams that differ without reaching the training: {names}.")
-    if diagnosis.compared.uncovered:
-        remarks.append("Not covered: " + "; ".join(map(printable, diagnosis.compared.uncovered)))
+        for number, origin in enumerate(diagnosis.origins[1:], 2):
+            lines += ["", f"Trail of origin {number}"]
+            lines += [f"  {line}" for line in trail_lines(origin.trail)]
+            lines.append(f"  Conclusion -> {origin.cause.value}")
+    lines += _pairs(diagnosis)
+    remarks = _remarks(diagnosis)
     if remarks:
         lines += ["", "Remarks", *(f"  {remark}" for remark in remarks)]
+    return "\n".join([*lines, "", compared_words(diagnosis)])
+
+
+def compared_words(diagnosis: Diagnosis) -> str:
+    """What the verdict rests on, and where it ends."""
     compared = diagnosis.compared
-    lines += [
-        "",
-        f"Compared {compared.events} events, {step_words(compared.first_step)} to "
-        f"{step_words(compared.last_step)}; nothing is said about later steps.",
-    ]
-    return "\n".join(lines)
-
-
-def _origin(number: int, origin: Origin) -> list[str]:
-    where = f", {printable(origin.source)}" if origin.source else ""
-    lines = [
-        f"{number}. {printable(origin.component)}: {origin.cause.value}",
-        f"   {printable(origin.buffer)} in {step_words(origin.step)}, group "
-        f"{origin.group.label}{where}",
-    ]
-    lines.append(f"   {dormancy_words(origin)}")
-    if origin.first_gradient is not None:
-        gradient = origin.first_gradient
-        lines.append(
-            f"   first gradient reached: {printable(gradient.buffer)} in "
-            f"{step_words(gradient.step)}"
-        )
-    if origin.difference is not None:
-        lines += [f"   {line}" for line in describe(origin.difference)]
-    lines += [f"   why: {sentence}" for sentence in origin.evidence[:3]]
-    lines += [f"   try: {advice}" for advice in origin.advice[:2]]
-    lines.append(f"   confirm: {origin.confirm}")
-    return lines
+    span = step_words(compared.first_step)
+    if compared.last_step != compared.first_step:
+        span += f" to {step_words(compared.last_step)}"
+    return f"Compared {compared.events} events, {span}; nothing is said about later steps."
 
 
 def dormancy_words(origin: Origin) -> str:
@@ -81,15 +56,82 @@ def dormancy_words(origin: Origin) -> str:
     place = f"{printable(reached.component)} ({printable(reached.buffer)})"
     if origin.dormant:
         return (
-            f"dormant from {step_words(origin.step)} until step {reached.step}, when it reached "
-            f"{place}"
+            f"dormant from {step_words(origin.step)} until {step_words(reached.step)}, when it "
+            f"reached {place}"
         )
     return f"reached {place} in {step_words(reached.step)}"
 
 
-def trail_lines(trail: tuple[TrailStep, ...]) -> list[str]:
+def trail_lines(trail: Sequence[TrailStep]) -> list[str]:
     """Question, evidence and answer, a line each step."""
     return [
-        f"{step.question} -> {printable(step.answer)}  [{printable(step.evidence)}]"
+        f"{printable(step.question, 400)} -> {printable(step.answer)}  "
+        f"[{printable(step.evidence, 400)}]"
         for step in trail
     ]
+
+
+def _firsts(diagnosis: Diagnosis) -> list[str]:
+    lines = []
+    if diagnosis.onset and diagnosis.onset.buffer:
+        onset = diagnosis.onset
+        lines.append(
+            f"Onset: {printable(onset.buffer)} in {step_words(onset.step)} (group "
+            f"{onset.group.label}, event {onset.event})."
+        )
+    if diagnosis.first_visible:
+        visible = diagnosis.first_visible
+        lines.append(f"First visible: {printable(visible.buffer)} in {step_words(visible.step)}.")
+    return lines
+
+
+def _origin(number: int, origin: Origin, *, full: bool) -> list[str]:
+    where = f", {printable(origin.source)}" if origin.source else ""
+    proven = ", proven" if origin.proven else ""
+    lines = [
+        f"{printable(origin.buffer)} in {step_words(origin.step)}, group "
+        f"{origin.group.label}{where}",
+        dormancy_words(origin),
+    ]
+    if origin.first_gradient is not None:
+        gradient = origin.first_gradient
+        lines.append(
+            f"first gradient of another component: {printable(gradient.buffer)} in "
+            f"{step_words(gradient.step)}"
+        )
+    if full and origin.contaminated:
+        lines.append(f"reached: {', '.join(map(printable, origin.contaminated))}")
+    if origin.difference is not None:
+        lines += describe(origin.difference)
+    evidence = origin.evidence if full else origin.evidence[:_EVIDENCE_SHOWN]
+    advice = origin.advice if full else origin.advice[:_ADVICE_SHOWN]
+    lines += [f"why: {sentence}" for sentence in evidence]
+    lines += [f"try: {line}" for line in advice]
+    if origin.confirm:
+        lines.append(f"confirm: {origin.confirm}")
+    left_out = len(origin.evidence) - len(evidence) + len(origin.advice) - len(advice)
+    if left_out:
+        lines.append(f"({left_out} more with -v)")
+    title = f"{number}. {printable(origin.component)}: {origin.cause.value}{proven}"
+    return [title, *(f"   {line}" for line in lines)]
+
+
+def _pairs(diagnosis: Diagnosis) -> list[str]:
+    if len(diagnosis.pairs) < 2:
+        return []
+    lines = ["", "Pairs"]
+    for pair in diagnosis.pairs:
+        onset = "" if pair.onset_step is None else f" in {step_words(pair.onset_step)}"
+        lines.append(f"  {printable(pair.a)} {printable(pair.b)}: {pair.verdict.value}{onset}")
+    shown = " and ".join(printable(run.path) for run in diagnosis.runs)
+    return [*lines, f"  What stands above is about {shown}."]
+
+
+def _remarks(diagnosis: Diagnosis) -> list[str]:
+    remarks = list(diagnosis.remarks)
+    if diagnosis.origins and diagnosis.dormant_streams:
+        names = ", ".join(printable(stream.component) for stream in diagnosis.dormant_streams)
+        remarks.append(f"Differs without reaching the training: {names}.")
+    if diagnosis.compared.uncovered:
+        remarks.append("Not covered: " + "; ".join(map(printable, diagnosis.compared.uncovered)))
+    return remarks

@@ -1,0 +1,114 @@
+"""One origin as a section: where, how far it got, its numbers, why, what to change."""
+
+from collections.abc import Sequence
+
+from bisect_debugger.diagnosis.evidence import step_words
+from bisect_debugger.diagnosis.model import Origin, Reached
+from bisect_debugger.metrics import describe
+from bisect_debugger.note.escape import code, text
+
+ORIGINS_SHOWN = 10
+"""Origins with a section of their own; a note must fit a comment, which GitHub cuts at 65,536
+characters."""
+
+_LISTED = 100
+_REACHED_SHOWN = 12
+_SENTENCE_CHARACTERS = 1000
+
+
+def render_origins(origins: Sequence[Origin]) -> list[str]:
+    """One section each; of many origins those behind the first ten share a list."""
+    sections = [
+        render_origin(number, origin) for number, origin in enumerate(origins[:ORIGINS_SHOWN], 1)
+    ]
+    further = origins[ORIGINS_SHOWN:]
+    if further:
+        lines = [
+            f"- {code(origin.component)}, {origin.cause.value}: {code(origin.buffer)} in "
+            f"{step_words(origin.step)}"
+            for origin in further[:_LISTED]
+        ]
+        left = len(further) - _LISTED
+        more = [f"- and {left} more"] if left > 0 else []
+        sections.append("\n".join(["## Further origins", "", *lines, *more]))
+    return sections
+
+
+def render_origin(number: int, origin: Origin) -> str:
+    """The section of one origin.
+
+    Args:
+        number: its place, 1 is the one to fix first.
+        origin: what to tell.
+    """
+    where = f", code at {code(origin.source)}" if origin.source else ""
+    proven = ", proven" if origin.proven else ""
+    lines = [
+        f"## Origin {number}: {code(origin.component)}, {origin.cause.value}{proven}",
+        "",
+        f"{code(origin.buffer)} differs in {step_words(origin.step)} (group "
+        f"{code(origin.group.label)}{where}), although no difference was recorded in anything it "
+        "was computed from.",
+        "",
+        *_reach(origin),
+        *_numbers(origin),
+        *_section("Evidence:", [f"- {_sentence(line)}" for line in origin.evidence]),
+        *_section(
+            "What to change:",
+            [f"{rank}. {_sentence(line)}" for rank, line in enumerate(origin.advice, 1)],
+        ),
+    ]
+    if origin.confirm:
+        lines += ["", f"What would confirm it: {_sentence(origin.confirm)}"]
+    return "\n".join(lines)
+
+
+def _reach(origin: Origin) -> list[str]:
+    lines = [f"- {_dormancy(origin)}"]
+    gradient = origin.first_gradient
+    if gradient is not None:
+        lines.append(
+            f"- first gradient of another component: {code(gradient.buffer)} of "
+            f"{code(gradient.component)} in {step_words(gradient.step)}"
+        )
+    else:
+        lines.append("- it was not seen in a gradient of another component")
+    if origin.contaminated:
+        shown = ", ".join(map(code, origin.contaminated[:_REACHED_SHOWN]))
+        left = len(origin.contaminated) - _REACHED_SHOWN
+        more = f" and {left} more" if left > 0 else ""
+        lines.append(f"- components it reached, in order: {shown}{more}")
+    return lines
+
+
+def _dormancy(origin: Origin) -> str:
+    reached = origin.first_reached
+    if reached is None:
+        return (
+            f"**dormant** since {step_words(origin.step)}: it was not seen to reach another "
+            "component"
+        )
+    if origin.dormant:
+        return (
+            f"**dormant** from {step_words(origin.step)} until {step_words(reached.step)}, when it "
+            f"reached {_place(reached)}"
+        )
+    return f"reached {_place(reached)} in {step_words(reached.step)}"
+
+
+def _place(reached: Reached) -> str:
+    return f"{code(reached.component)} (in {code(reached.buffer)})"
+
+
+def _numbers(origin: Origin) -> list[str]:
+    if origin.difference is None:
+        return ["- no values were recorded, so there are no numbers (level full has them)"]
+    return [f"- {text(line, 400)}" for line in describe(origin.difference)]
+
+
+def _section(title: str, lines: list[str]) -> list[str]:
+    return ["", title, "", *lines] if lines else []
+
+
+def _sentence(line: str) -> str:
+    return text(line, _SENTENCE_CHARACTERS)
