@@ -89,6 +89,16 @@ class ScaledSum:
         sums = chunk_sums(scaled[None, :])
         self.total = float(add_in_order(np.array([self.total]), sums)[0])
 
+    def merge(self, other: "ScaledSum") -> None:
+        """Add a sum of the same power."""
+        if other.exponent is None:
+            return
+        before = other.exponent if self.exponent is None else self.exponent
+        self.exponent = max(before, other.exponent)
+        self.total = math.ldexp(self.total, self.power * (before - self.exponent)) + math.ldexp(
+            other.total, self.power * (other.exponent - self.exponent)
+        )
+
     @property
     def norm(self) -> tuple[float, int]:
         """(m, e): the ``power``-th root of the sum is ``m * 2**e``."""

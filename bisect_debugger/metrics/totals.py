@@ -55,6 +55,12 @@ class Norms:
         self.reference.add(np.where(finite[:, None], np.abs(x), 0.0).reshape(-1))
         self.finite += int(np.count_nonzero(finite))
 
+    def merge(self, other: "Norms") -> None:
+        """Add the sums over further contents."""
+        self.difference.merge(other.difference)
+        self.reference.merge(other.reference)
+        self.finite += other.finite
+
     @property
     def rel_fro(self) -> float:
         """The relative Frobenius norm; nan where nothing finite was there, inf where A is 0."""

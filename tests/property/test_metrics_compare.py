@@ -238,10 +238,13 @@ def _reads_back(text: str, value: tuple[reference.Number, ...], dtype: str) -> b
 
 @given(reference.twin_contents(), reference.twin_contents())
 def test_norms_over_several_contents_are_those_of_all_elements(one: Twin, other: Twin) -> None:
-    norms = Norms()
+    norms, merged = Norms(), Norms()
     total, norm, finite = Fraction(0), Fraction(0), 0
     for twin in (one, other):
         gather_norms(norms, *twin)
+        alone = Norms()
+        gather_norms(alone, *twin)
+        merged.merge(alone)
         _, codes_a, codes_b = _compared(twin)
         dtype = twin[2].dtype
         if dtype in TEXTS:
@@ -254,7 +257,8 @@ def test_norms_over_several_contents_are_those_of_all_elements(one: Twin, other:
                 total += reference.square(reference.minus(exact_x, exact_y))
                 norm += reference.square(exact_x)
                 finite += 1
-    assert norms.finite == finite
+    assert norms.finite == merged.finite == finite
+    assert merged.rel_fro == pytest.approx(norms.rel_fro, rel=CLOSE, nan_ok=True)
     if not finite:
         assert math.isnan(norms.rel_fro)
     elif norm:
