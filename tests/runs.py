@@ -39,7 +39,7 @@ def write_run(
         environment: recorded facts.
     """
     header = Header(level=level, environment=dict(environment or {"torch": "2.13.0"}))
-    writer = RunWriter(path, header, flush_seconds=0.0)
+    writer = RunWriter(path, header, flush_seconds=60.0)
     for step, events in enumerate(steps, first_step):
         for group, name, values in events:
             component, _, role = name.rpartition(".")

@@ -18,7 +18,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Open the UI; bad files are refused before the screen is touched."""
     with open_pair(arguments.a, arguments.b):
         pass
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    # Textual draws on stderr, reads from stdin, and asks stdout for its size.
+    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise UsageError(
             "The terminal UI needs a terminal; use `bisect-debugger compare -v` to print the same."
         )

@@ -109,7 +109,7 @@ def test_the_shipped_files_are_small_and_private(sample: str) -> None:
             )
             texts = [*facts.environment.values(), *(buffer.location for buffer in run.buffers)]
             assert not [text for text in texts if text.startswith("/")]
-    assert (SAMPLES / sample / "note.md").read_text().startswith("# Divergence note")
+    assert (SAMPLES / sample / "note.md").read_text().startswith("# Comparison of twins")
 
 
 def test_the_demo_ends_by_itself_with_verdict_and_note(tmp_path: Path) -> None:

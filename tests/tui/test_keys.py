@@ -1,0 +1,210 @@
+"""What the keys do, on the shipped twins and on small runs."""
+
+from pathlib import Path
+
+import pytest
+
+from bisect_debugger.format.groups import Group
+from bisect_debugger.tui.actions import ACTIONS
+from bisect_debugger.tui.app import BisectApp
+from bisect_debugger.tui.screens.buffers import BuffersScreen
+from bisect_debugger.tui.widgets.table import VirtualTable
+from tests.runs import nudged, plain_steps, values, write_run
+from tests.tui.screens import SAMPLES, opened, press, screen_text
+
+TWINS = (SAMPLES / "two_origins" / "a.h5", SAMPLES / "two_origins" / "b.h5")
+
+
+def buffers(app: BisectApp) -> BuffersScreen:
+    screen = app.screen
+    assert isinstance(screen, BuffersScreen)
+    return screen
+
+
+async def test_enter_goes_from_the_origin_to_its_values_and_back() -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, "enter")
+        assert "Buffer: agent.outcome_head.weight" in screen_text(app)
+        assert "0x" in screen_text(app)
+        await press(pilot, "escape")
+        assert "Buffers: init" in screen_text(app)
+        await press(pilot, "escape")
+        assert "Verdict: diverged" in screen_text(app)
+
+
+async def test_the_second_origin_tells_its_own_story() -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, "j", "enter")
+        assert "Buffer: agent.iqn_head.tau_sampler.out" in screen_text(app)
+
+
+async def test_next_and_previous_divergence_cross_steps() -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, "f")
+        assert "Buffers: init" in screen_text(app)
+        await press(pilot, "G", "n")
+        assert "Buffers: step 0" in screen_text(app)
+        await press(pilot, "n", "N")
+        assert buffers(app).query_one(VirtualTable).cursor == 0
+
+
+async def test_filter_hides_and_a_bad_one_is_explained() -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, "f", "G", "n", "slash", *"outcome", "enter")
+        names = [row.name for row in buffers(app)._rows]
+        assert names
+        assert all("outcome" in name for name in names)
+        await press(pilot, "slash", *(["backspace"] * 7), *"re:(", "enter")
+        assert "not a regular expression" in screen_text(app)
+        assert [row.name for row in buffers(app)._rows] == names
+        await press(pilot, "slash", *(["backspace"] * 7), *"!outcome", "enter")
+        assert not any("outcome" in row.name for row in buffers(app)._rows)
+
+
+async def test_equal_rows_are_counted_and_shown_on_demand() -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, "f")
+        hidden = len(buffers(app)._all) - len(buffers(app)._rows)
+        assert f"{hidden} equal hidden" in screen_text(app)
+        await press(pilot, "u")
+        assert len(buffers(app)._rows) == len(buffers(app)._all)
+
+
+async def test_go_to_a_step_a_name_and_nowhere() -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, "colon", *"step", "space", "2", "enter")
+        assert "Buffers: step 2" in screen_text(app)
+        await press(pilot, "colon", *"encoder.out", "enter")
+        chosen = buffers(app).chosen
+        assert chosen is not None
+        assert "encoder.out" in chosen.name
+        await press(pilot, "colon", *"9999", "enter")
+        assert "Buffers: step 2" in screen_text(app)
+        await press(pilot, "colon", *"first", "enter")
+        assert "Buffers: init" in screen_text(app)
+
+
+async def test_sorting_by_name() -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, "f", "G", "n", "s")
+        names = [row.name for row in buffers(app)._rows]
+        assert names == sorted(names)
+
+
+async def test_copy_and_export_write_new_files_and_say_where(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps())
+    b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))))
+    (tmp_path / "note.md").write_text("mine")
+    async with opened(a, b, (160, 40)) as (app, pilot):
+        await press(pilot, "x")
+        assert "note-2.md" in screen_text(app)
+        await press(pilot, "y")
+        assert "copied.txt" in screen_text(app)
+    assert (tmp_path / "note.md").read_text() == "mine"
+    assert (tmp_path / "note-2.md").read_text().startswith("# Comparison of twins: diverged")
+    assert "net.head" in (tmp_path / "copied.txt").read_text()
+
+
+async def test_edit_opens_the_note_in_the_editor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bisect_debugger.tui.export import edit, editor_command, write_numbered
+
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "cp -f")
+    note = write_numbered(tmp_path, "note", ".md", "text")
+    assert editor_command(note) == ["cp", "-f", str(note)]
+    monkeypatch.setenv("EDITOR", "true")
+    assert edit(note) == 0
+
+
+async def test_a_click_moves_and_a_second_click_goes_in() -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, "f")
+        await pilot.click("#events", offset=(5, 1))
+        await press(pilot)
+        assert buffers(app).query_one(VirtualTable).cursor == 1
+        await pilot.click("#events", offset=(5, 1))
+        await press(pilot)
+        assert "Buffer: " in screen_text(app)
+
+
+async def test_runs_of_another_length_and_level_digest(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps(4), level="digest")
+    b = write_run(tmp_path / "b.h5", plain_steps(2, s1_out=values(77)), level="digest")
+    async with opened(a, b) as (app, pilot):
+        await press(pilot, "3")
+        assert "Timeline: 3 steps" in screen_text(app)
+        await press(pilot, "f", "enter")
+        assert "no values were recorded" in screen_text(app)
+
+
+async def test_level_coarse_says_that_no_event_was_recorded(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps(), level="coarse")
+    b = write_run(tmp_path / "b.h5", plain_steps(s1_out=values(77)), level="coarse")
+    async with opened(a, b) as (app, pilot):
+        assert "buffers were not recorded" in screen_text(app).replace("\n", " ")
+        await press(pilot, "f")
+        assert "no event was recorded in this step" in screen_text(app)
+
+
+HOSTILE = [
+    "[red]net[/red].x",
+    "net.\x1b[2J\x1b]0;title\x07.x",
+    "net.\u202egnp.x",
+    "net.line\nbreak\r.x",
+    "net." + "y" * 900 + ".x",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=["markup", "escape", "rtl", "newline", "long"])
+async def test_hostile_names_are_shown_escaped(name: str, tmp_path: Path) -> None:
+    init = [(Group.PARAM, name, values(1))]
+    a = write_run(tmp_path / "a.h5", [init, [(Group.FORWARD, name, values(2))]])
+    b = write_run(tmp_path / "b.h5", [init, [(Group.FORWARD, name, nudged(values(2)))]])
+    async with opened(a, b) as (app, pilot):
+        for keys in ([], ["f"], ["enter"], ["2"], ["6"]):
+            await press(pilot, *keys)
+            text = screen_text(app)
+            assert not set(text) & set("\x1b\x07\r\u202e")
+            assert len(text.splitlines()) == 24
+        await press(pilot, "4")
+        if name.startswith("[red]"):
+            assert "[red]net[/red].x" in screen_text(app)
+
+
+async def test_paging_a_long_run_reads_only_blocks(tmp_path: Path) -> None:
+    row = [(Group.FORWARD, "net.out", values(3, (2,)))]
+    a, b = (write_run(tmp_path / f"{n}.h5", [row] * 2000, level="coarse") for n in "ab")
+    async with opened(a, b) as (app, pilot):
+        pair = app.session._pair
+        before = pair.a.rows_read.get("steps", 0)
+        await press(pilot, "3")
+        first = pair.a.rows_read["steps"] - before
+        await press(pilot, "G")
+        assert "step 1998" in screen_text(app)
+        # Five columns of one block of 256 steps per page, whatever the run's length.
+        assert first <= 5 * 2 * 256
+        assert pair.a.rows_read["steps"] - before - first <= 5 * 2 * 256
+
+
+async def test_every_action_is_in_help_and_palette() -> None:
+    async with opened(*TWINS, (120, 60)) as (app, pilot):
+        palette = {command.title for command in app.get_system_commands(app.screen)}
+        await press(pilot, "question_mark")
+        text = screen_text(app)
+        for action in ACTIONS:
+            assert action.label in palette
+            assert action.help in text
+            assert hasattr(app, f"action_{action.name}")
+
+
+@pytest.mark.parametrize("size", [(60, 15), (40, 10)])
+async def test_small_terminals_do_not_break(size: tuple[int, int]) -> None:
+    async with opened(*TWINS, size) as (app, pilot):
+        for key in ("2", "3", "f", "enter", "6", "question_mark"):
+            await press(pilot, key)
+            assert len(screen_text(app).splitlines()) == size[1]
+        await pilot.resize_terminal(200, 50)
+        await press(pilot, "1")
+        assert "Verdict: diverged" in screen_text(app)

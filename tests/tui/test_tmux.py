@@ -1,0 +1,99 @@
+"""The UI in a real terminal: tmux draws it, keys are typed, the screen is read back."""
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_runs"
+PATIENCE = 30.0
+"""Longest wait for a screen, in seconds: a limit against hanging, not a claim about speed."""
+
+
+class Terminal:
+    """One tmux session of its own server."""
+
+    def __init__(self, socket: Path, width: int, height: int, command: str) -> None:
+        tmux = shutil.which("tmux")
+        assert tmux is not None, "these tests need tmux: install it (apt-get install tmux)"
+        self._tmux = [tmux, "-S", str(socket), "-f", "/dev/null"]
+        self.height = height
+        self._run("new-session", "-d", "-x", str(width), "-y", str(height), command)
+
+    def _run(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [*self._tmux, *arguments], capture_output=True, text=True, check=True, timeout=30
+        )
+        return done.stdout
+
+    def keys(self, *keys: str) -> None:
+        self._run("send-keys", *keys)
+
+    def text(self) -> str:
+        return self._run("capture-pane", "-p")
+
+    def wait_for(self, words: str) -> str:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            text = self.text()
+            if words in text:
+                return text
+            time.sleep(0.1)
+        raise AssertionError(f"{words!r} never appeared; the screen shows:\n{self.text()}")
+
+    def ended(self) -> bool:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            done = subprocess.run([*self._tmux, "has-session"], capture_output=True, check=False)
+            if done.returncode:
+                return True
+            time.sleep(0.1)
+        return False
+
+    def close(self) -> None:
+        subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
+
+
+@pytest.fixture(params=[(80, 24), (200, 50)], ids=["80x24", "200x50"])
+def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
+    width, height = request.param
+    for name in ("a.h5", "b.h5"):
+        shutil.copy(SAMPLES / "two_origins" / name, tmp_path)
+    command = f"cd '{tmp_path}' && '{sys.executable}' -m bisect_debugger.cli open a.h5 b.h5"
+    opened = Terminal(tmp_path / "tmux", width, height, command)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def test_a_walk_through_every_screen(terminal: Terminal, tmp_path: Path) -> None:
+    verdict = terminal.wait_for("Verdict: diverged")
+    assert "agent.outcome_head" in verdict
+    assert "agent.iqn_head.tau_sampler" in verdict
+    terminal.wait_for("1 verdict")
+    terminal.keys("2")
+    assert "unseeded-init" in terminal.wait_for("questions on the path")
+    terminal.keys("3")
+    assert "init <" in terminal.wait_for("Timeline: 5 steps")
+    terminal.wait_for("step 3")
+    terminal.keys("j")
+    terminal.keys("Enter")
+    terminal.wait_for("Buffers: step 0")
+    terminal.keys("f")
+    terminal.wait_for("Buffers: init")
+    terminal.keys("G")
+    terminal.wait_for("agent.outcome_head.weight")
+    terminal.keys("Enter")
+    assert "0x" in terminal.wait_for("Around the first difference")
+    terminal.keys("6")
+    terminal.wait_for("# Comparison of twins")
+    terminal.keys("x")
+    terminal.wait_for("note.md")
+    terminal.keys("q")
+    assert terminal.ended()
+    assert (tmp_path / "note.md").read_text().startswith("# Comparison of twins")
