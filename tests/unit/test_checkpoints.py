@@ -186,14 +186,20 @@ def test_every_element_type_of_torch_keeps_its_bits(
 def test_views_conjugates_and_shared_storages_are_read_as_what_they_mean(tmp_path: Path) -> None:
     base = torch.arange(6.0).reshape(2, 3)
     conjugate, negated = (torch.tensor([1 + 2j]).conj() for _ in range(2))
-    torch.save(
-        {"t": base.T, "row": base[1], "c": conjugate, "neg": negated.imag}, tmp_path / "v.pt"
-    )
+    views = {
+        "t": base.T,
+        "row": base[1],
+        "c": conjugate,
+        "imaginary": negated.imag,
+        "negative": torch._neg_view(torch.tensor([1.0, 2.0])),
+    }
+    torch.save(views, tmp_path / "v.pt")
     read = {tensor.name: tensor.read() for tensor in load_checkpoint(tmp_path / "v.pt").tensors}
     assert read["t"].tolist() == [[0, 3], [1, 4], [2, 5]]
     assert read["row"].tolist() == [3, 4, 5]
     assert read["c"].tolist() == [1 - 2j]
-    assert read["neg"].tolist() == [-2]
+    assert read["imaginary"].tolist() == [-2]
+    assert read["negative"].tolist() == [-1, -2]
 
 
 @pytest.mark.filterwarnings("ignore:Sparse", "ignore:torch.quantize", "ignore:TypedStorage")

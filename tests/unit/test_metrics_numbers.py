@@ -114,6 +114,15 @@ def test_a_distance_past_float64_is_inf_and_its_ratio_still_a_number() -> None:
     assert difference.mean_abs == pytest.approx(1.7e308)
 
 
+def test_of_two_distances_past_float64_the_greater_one_is_found_in_any_block() -> None:
+    a = np.zeros(600)
+    a[3], a[300] = 1e308, 1.5e308
+    for block in (256, 1024):
+        difference = compare_arrays(a, -a, Layout("float64", (600,)), block=block)
+        assert difference is not None
+        assert (difference.max_abs, difference.max_abs_index) == (math.inf, (300,))
+
+
 def test_large_integers_keep_their_low_bits() -> None:
     big = 2**62
     difference = _difference([big, -5], [big + 1, -5], "int64")
@@ -151,6 +160,12 @@ def test_a_flipped_row_is_told_from_a_rounded_one() -> None:
     b = a * np.array([[1.000001], [-1], [1]], dtype=np.float32)
     difference = _difference(a, b)
     assert (difference.sign_flipped_rows, difference.rows) == (1, 3)
+
+
+def test_a_row_that_turned_away_is_flipped_only_below_the_threshold() -> None:
+    a = np.array([[1, 0], [1, 0], [1, 0]], dtype=np.float32)
+    b = np.array([[-0.8, 0.6], [-0.91, 0.4], [0, 1]], dtype=np.float32)
+    assert _difference(a, b).sign_flipped_rows == 1
 
 
 def test_a_row_of_zeros_or_nan_is_not_flipped() -> None:
@@ -230,3 +245,19 @@ def test_one_norm_over_many_tensors() -> None:
     for a, b in ((3.0, 3.0), (4.0, 4.5)):
         gather_norms(norms, np.array([a], "<f4"), np.array([b], "<f4"), layout)
     assert norms.rel_fro == pytest.approx(0.5 / 5)
+
+
+def test_norms_of_far_apart_magnitudes_merge() -> None:
+    layout = Layout("float64", (1,))
+    merged = Norms()
+    for a, b in ((3e-300, 3e-300), (4e200, 2e200), (3e200, 3e200)):
+        norms = Norms()
+        gather_norms(norms, np.array([a]), np.array([b]), layout)
+        merged.merge(norms)
+    assert merged.rel_fro == pytest.approx(2 / 5)
+    tiny = Norms()
+    gather_norms(tiny, np.array([1e-250]), np.array([1e-250]), layout)
+    small = Norms()
+    gather_norms(small, np.array([1e-250]), np.array([3e-250]), layout)
+    tiny.merge(small)
+    assert tiny.rel_fro == pytest.approx(math.sqrt(2))
