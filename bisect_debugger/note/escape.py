@@ -85,16 +85,15 @@ def _shell_word(argument: str) -> str:
     if argument.isprintable():
         return shlex.quote(argument)
     quoted = argument.replace("\\", "\\\\").replace("'", "\\'")
-    return (
-        "$'"
-        + "".join(
-            character
-            if character.isprintable()
-            else "".join(f"\\x{byte:02x}" for byte in character.encode("utf-8", "surrogateescape"))
-            for character in quoted
-        )
-        + "'"
-    )
+    return f"$'{''.join(map(_shell_character, quoted))}'"
+
+
+def _shell_character(character: str) -> str:
+    if character.isprintable():
+        return character
+    # Python keeps a byte of an argument that is no UTF-8 as one of these half characters.
+    handler = "surrogateescape" if "\udc80" <= character <= "\udcff" else "surrogatepass"
+    return "".join(f"\\x{byte:02x}" for byte in character.encode("utf-8", handler))
 
 
 def _escaped(found: re.Match[str]) -> str:
