@@ -1,4 +1,7 @@
-"""Growing tables of a run file: rows wait in memory and are appended in one write."""
+"""Growing tables of a run file: rows wait in memory and are appended in one write.
+
+A write says at which row it begins, so one that was interrupted is simply done again.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,22 +10,61 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from bisect_debugger.format.schema import ALL_COLUMNS, PAYLOAD_VALUES, Column
+from bisect_debugger.format.schema import EVENTS, PAYLOAD_VALUES, STATS, Column
+
+# A digest's bytes read as two big-endian numbers are the halves that the file holds.
+EVENT_ROW = np.dtype(
+    [
+        ("buffer", "<u4"),
+        ("layout", "<u4"),
+        ("digest", ">u8", (2,)),
+        ("flags", "<u2"),
+        ("thread", "<u2"),
+    ]
+)
+EVENT_ROW_WITH_STATS = np.dtype(
+    [
+        *EVENT_ROW.descr,
+        ("l2_norm", "<f8"),
+        ("abs_max", "<f8"),
+        ("nan_count", "<u8"),
+        ("inf_count", "<u8"),
+    ]
+)
+
+_INDEX_BYTES = 64
+"""Generous bound on what HDF5 adds to its index for one more chunk."""
 
 
-def create_all(file: h5py.File) -> None:
-    """Create every dataset of the format, empty; SWMR allows none to be added later."""
-    for column in ALL_COLUMNS:
-        width = (column.width,) if column.width else ()
-        file.create_dataset(
-            column.path,
-            shape=(0, *width),
-            maxshape=(None, *width),
-            chunks=(column.chunk_rows, *width),
-            dtype=column.dtype,
-            compression="gzip" if column.compressed else None,
-            shuffle=column.compressed,
-        )
+class GrowingColumn:
+    """One dataset that grows along its first axis."""
+
+    def __init__(self, file: h5py.File, column: Column) -> None:
+        """Take a dataset of an open file; it stays open as long as the file does."""
+        # The low-level calls: dataset[start:end] takes ten times as long.
+        self._dataset = file[column.path].id
+        self.dtype = np.dtype(column.dtype)
+        self._across = (column.width,) if column.width else ()
+        self._rows_per_chunk = column.chunk_rows
+        self._row_bytes = self.dtype.itemsize * max(column.width, 1)
+        self._moves = column.compressed
+
+    def put(self, start: int, rows: npt.ArrayLike) -> None:
+        """Write rows from ``start`` on; the dataset ends after them."""
+        values = np.ascontiguousarray(rows, dtype=self.dtype)
+        self._dataset.set_extent((start + len(values), *self._across))
+        place = self._dataset.get_space()
+        place.select_hyperslab((start, *(0 for _ in self._across)), values.shape)
+        self._dataset.write(h5py.h5s.create_simple(values.shape), place, values)
+
+    def room(self, start: int, rows: int) -> int:
+        """Bytes by which the file grows at most when ``rows`` are put at ``start``."""
+        if not rows:
+            return 0
+        chunks = -(-(start + rows) // self._rows_per_chunk) - -(-start // self._rows_per_chunk)
+        # A compressed chunk that is filled up is written anew, at another place.
+        chunks += self._moves
+        return chunks * (self._rows_per_chunk * self._row_bytes + _INDEX_BYTES)
 
 
 class Table:
@@ -35,28 +77,79 @@ class Table:
             file: the run file, with all datasets created.
             columns: the table's columns, in the order in which `append` takes values.
         """
-        self._datasets = [file[column.path] for column in columns]
-        self._dtypes = [np.dtype(column.dtype) for column in columns]
-        self._waiting: list[list[Any]] = [[] for _ in columns]
-        self.rows = 0
-        """Rows appended so far, written or waiting."""
+        self._columns = [GrowingColumn(file, column) for column in columns]
+        self._waiting: list[tuple[object, ...]] = []
+        self._written = 0
 
     def append(self, *values: object) -> int:
         """Add one row, a value per column; returns its index."""
-        for waiting, value in zip(self._waiting, values, strict=True):
-            waiting.append(value)
-        self.rows += 1
-        return self.rows - 1
+        # One call that cannot be interrupted halfway: columns never differ in length.
+        self._waiting.append(values)
+        return self._written + len(self._waiting) - 1
+
+    def room(self) -> int:
+        """Bytes by which writing grows the file at most."""
+        return sum(column.room(self._written, len(self._waiting)) for column in self._columns)
 
     def write(self) -> None:
         """Write the waiting rows."""
-        if not self._waiting[0]:
+        rows = self._waiting
+        if not rows:
             return
-        for dataset, dtype, waiting in zip(
-            self._datasets, self._dtypes, self._waiting, strict=True
-        ):
-            extend(dataset, np.asarray(waiting, dtype=dtype))
-        self._waiting = [[] for _ in self._waiting]
+        for column, values in zip(self._columns, zip(*rows, strict=True), strict=True):
+            column.put(self._written, values)
+        self._written += len(rows)
+        self._waiting = []
+
+
+class EventTable:
+    """Events and their numbers, kept packed until they are written: no object per event."""
+
+    def __init__(self, file: h5py.File, *, with_stats: bool) -> None:
+        """Take the event columns of an open file, and those of the numbers where wanted."""
+        self._columns = [GrowingColumn(file, column) for column in EVENTS]
+        self.row = EVENT_ROW
+        """One packed event, without padding."""
+        if with_stats:
+            self._columns += [GrowingColumn(file, column) for column in STATS]
+            self.row = EVENT_ROW_WITH_STATS
+        self._waiting = bytearray()
+        self._written = 0
+
+    @property
+    def rows(self) -> int:
+        """Events appended so far, written or waiting."""
+        return self._written + len(self._waiting) // self.row.itemsize
+
+    @property
+    def waits(self) -> bool:
+        """Some events are not written yet."""
+        return bool(self._waiting)
+
+    def append(self, packed: bytearray) -> None:
+        """Add whole rows."""
+        self._waiting += packed
+
+    def room(self) -> int:
+        """Bytes by which writing grows the file at most."""
+        waiting = self.rows - self._written
+        return sum(column.room(self._written, waiting) for column in self._columns)
+
+    def write(self) -> None:
+        """Write the waiting events."""
+        if not self._waiting:
+            return
+        rows = unpack(self._waiting, self.row)
+        # The packed fields stand in the order of the schema's columns.
+        for column, name in zip(self._columns, self.row.names or (), strict=True):
+            column.put(self._written, rows[name])
+        self._written += len(rows)
+        self._waiting = bytearray()
+
+
+def unpack(packed: bytearray, row: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Packed events as a structured array of its own memory."""
+    return np.frombuffer(bytes(packed), dtype=row)
 
 
 class Payload:
@@ -64,8 +157,11 @@ class Payload:
 
     def __init__(self, file: h5py.File) -> None:
         """Take the payload datasets of an open file."""
-        self._file = file
+        self._columns = {
+            name: GrowingColumn(file, column) for name, column in PAYLOAD_VALUES.items()
+        }
         self._waiting: dict[str, list[npt.NDArray[np.uint8]]] = {}
+        self._written = dict.fromkeys(PAYLOAD_VALUES, 0)
         self._length = dict.fromkeys(PAYLOAD_VALUES, 0)
         self._known: set[bytes] = set()
         self.waiting_bytes = 0
@@ -78,27 +174,27 @@ class Payload:
         """
         if digest in self._known:
             return None
-        self._known.add(digest)
         start = self._length[dtype]
         self._waiting.setdefault(dtype, []).append(content.copy())
-        self._length[dtype] += content.nbytes // np.dtype(PAYLOAD_VALUES[dtype].dtype).itemsize
+        self._length[dtype] = start + content.nbytes // self._columns[dtype].dtype.itemsize
+        self._known.add(digest)
         self.waiting_bytes += content.nbytes
         return start
+
+    def room(self) -> int:
+        """Bytes by which writing grows the file at most."""
+        return sum(
+            self._columns[dtype].room(self._written[dtype], end - self._written[dtype])
+            for dtype, end in self._length.items()
+        )
 
     def write(self) -> None:
         """Write the waiting contents, one append per element type."""
         for dtype, pieces in self._waiting.items():
-            column = PAYLOAD_VALUES[dtype]
+            column = self._columns[dtype]
             joined = np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
-            extend(self._file[column.path], joined.view(column.dtype))
+            column.put(self._written[dtype], joined.view(column.dtype))
+        # After all types are in, and not one by one: done again, the same rows are written.
+        self._written = dict(self._length)
         self._waiting = {}
         self.waiting_bytes = 0
-
-
-def extend(dataset: h5py.Dataset, rows: npt.NDArray[Any]) -> None:
-    """Append rows to a dataset that grows along its first axis."""
-    if not len(rows):
-        return
-    before = dataset.shape[0]
-    dataset.resize(before + len(rows), axis=0)
-    dataset[before:] = rows

@@ -1,33 +1,34 @@
 """The writer: events in, one HDF5 file out, readable at any moment.
 
-The file is written in HDF5's single-writer mode: every dataset exists from the start, rows
-are appended in the order payload, payload index, text tables, events, steps, and then
-flushed. Whoever kills the process between two flushes loses what came after the last one
-and nothing else. Per event only integers and bytes are kept.
+The file is written in HDF5's single-writer mode (SWMR). Every dataset exists from the start,
+because SWMR allows none to be added; that is also why payload is one 1-D dataset per element
+type, and not one per buffer and shape: element types are known beforehand, shapes are not, few
+datasets keep a flush at a fraction of a millisecond, and small tensors lie side by side.
 
-A failure to write never reaches the trainer: the writer notes it in `failed`, takes nothing
-more, and leaves the file as the last flush had it.
+A flush has two halves: all that a step refers to, then the rows of the steps table. Whoever
+kills the process at any moment loses the steps since the last flush and nothing else, and no
+step is ever visible before its events.
+
+A failure to write never reaches the trainer: the writer notes it in `RunWriter.failed`, takes
+nothing more, and closes the file, with the reason in it where that is possible.
 """
 
 import os
-import tempfile
+import re
+import struct
+import sys
 import threading
 import time
 import weakref
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
-import h5py
 import numpy as np
 import numpy.typing as npt
 
-from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.format import schema
 from bisect_debugger.format.digests import (
-    DIGEST_ALGORITHM,
     chain,
     chain_groups,
     name_hash,
@@ -36,34 +37,33 @@ from bisect_debugger.format.digests import (
 )
 from bisect_debugger.format.groups import GROUP_COUNT, Group
 from bisect_debugger.format.layouts import Layout
-from probes.tables import Payload, Table, create_all, extend
+from probes.descriptor import NoRoom, divert, reserve
+from probes.run_file import FIRST_BYTES, Header, create, descriptor_of
+from probes.stats import Stats
+from probes.tables import EventTable, Payload, Table, unpack
+
+__all__ = ["Header", "RunWriter"]
 
 WAITING_PAYLOAD_BYTES = 64 << 20
-"""Payload waiting in memory above which a flush comes early."""
+"""Payload waiting in memory above which it is written early."""
 
-Stats = tuple[float, float, int, int]
-"""L2 norm, greatest magnitude, NaN count, Inf count."""
+SPARE_BYTES = 128 << 10
+"""Room kept beyond what a flush needs: enough to say why a run ended, and to close it."""
 
+EVENTS_PER_LOOK = 64
+"""An event in so many looks at the clock, for steps that take longer than a flush may wait."""
 
-@dataclass(frozen=True, slots=True)
-class Header:
-    """What is known before the first event.
+_MOST_THREADS = 0xFFFF
 
-    Attributes:
-        level: ``coarse``, ``digest``, ``stats`` or ``full``.
-        window: recorded steps as text, or empty for all.
-        rank: rank of this process.
-        world_size: number of processes.
-        environment: facts of machine and process, name -> text.
-        created: ISO 8601 time in UTC; now by default.
-    """
+_ROW_TABLES = {
+    name: columns for name, columns in schema.TABLES.items() if name not in ("events", "stats")
+}
+_BEFORE_STEPS = tuple(name for name in _ROW_TABLES if name not in ("steps", "end"))
 
-    level: str = "digest"
-    window: str = ""
-    rank: int = 0
-    world_size: int = 1
-    environment: dict[str, str] = field(default_factory=dict)
-    created: str = ""
+# Packed like `EVENT_ROW` and `EVENT_ROW_WITH_STATS` of probes.tables.
+_pack = struct.Struct("<II16sHH").pack
+_pack_with_stats = struct.Struct("<II16sHHddQQ").pack
+_NO_STATS: Stats = (float("nan"), float("nan"), 0, 0)
 
 
 class RunWriter:
@@ -75,39 +75,42 @@ class RunWriter:
         Args:
             path: a file that does not exist yet.
             header: what is known before the first event.
-            flush_seconds: longest time between two flushes, as long as steps are closed.
+            flush_seconds: longest time between two flushes, as long as events come.
 
         Raises:
             UsageError: the file exists already, or cannot be created.
         """
         self.path = Path(path)
-        self._file = _create(self.path, header)
+        self.failed = ""
+        """Why nothing more is written, or empty. Look at it after `close_step`."""
         self._coarse = header.level == "coarse"
         self._with_stats = header.level in ("stats", "full")
         self._flush_seconds = flush_seconds
-        self._flushed_at = self._started_at = time.monotonic()
         self._pid = os.getpid()
         self._lock = threading.RLock()
-        self._descriptor = int(self._file.id.get_vfd_handle())
+        self._over = False
+        self._file = create(self.path, header)
+        self._descriptor = descriptor_of(self._file)
+        self._reserved = FIRST_BYTES
         os.register_at_fork(after_in_child=_weak_call(self))
-        self.failed = ""
-        """Why nothing more is written, or empty."""
-        self._finished = False
         self._tables = {name: Table(self._file, columns) for name, columns in _ROW_TABLES.items()}
         self._payload = Payload(self._file)
-        self._event_data = [self._file[column.path] for column in schema.EVENTS]
-        self._stats_data = [self._file[column.path] for column in schema.STATS]
+        self._events = EventTable(self._file, with_stats=self._with_stats)
+        self._step = bytearray()
         self._buffers: dict[tuple[Group, str], int] = {}
         self._identity = array("Q")
         self._groups = array("B")
-        self._layouts: dict[Layout, int] = {}
-        self._threads: dict[int, int] = {threading.main_thread().ident or 0: 0}
+        # By seed: an int hashes in no time, and the digest has worked it out already.
+        self._layouts: dict[int, int] = {}
+        self._thread = threading.local()
+        self._thread_count = 0
         self._uncovered: set[str] = set()
         self._running = bytes(16)
         self._running_groups = np.zeros(GROUP_COUNT, dtype=np.uint64)
-        self._event_count = 0
-        self._closed_blocks: list[_Events] = []
-        self._step = _Events()
+        self._until_look = EVENTS_PER_LOOK
+        self._started_at = time.monotonic()
+        # Init is flushed at once: a process killed early still says what it began with.
+        self._flushed_at = self._started_at - flush_seconds
 
     def buffer(
         self,
@@ -138,14 +141,12 @@ class RunWriter:
             known = self._buffers.get(key)
             if known is not None:
                 return known
-            texts = [
-                schema.fit_name(text, np.dtype(column.dtype).itemsize)
-                for text, column in zip(
-                    (name, component, role, subject, location, kind), schema.BUFFERS, strict=False
-                )
-            ]
-            index = self._tables["buffers"].append(*texts, int(group))
-            self._identity.append(name_hash(group, name))
+            texts = _fitted("buffers", name, component, role, subject, location, kind)
+            index = len(self._identity)
+            if not self._inert():
+                self._tables["buffers"].append(*texts, int(group))
+            # The stored name, so that a step's digest can be computed again from the file.
+            self._identity.append(name_hash(group, texts[0].decode()))
             self._groups.append(int(group))
             self._buffers[key] = index
             return index
@@ -167,33 +168,32 @@ class RunWriter:
             layout: element type and shape.
             digest: 16-byte content digest.
             flags: `EventFlag` bits.
-            content: raw bytes to keep as payload; copied.
+            content: raw bytes to keep as payload; copied, once per digest.
             stats: numbers of the content, at level ``stats`` and above.
         """
         with self._lock:
-            if self._inert():
+            if self._over or os.getpid() != self._pid:
                 return
-            layout_id = self._layouts.get(layout)
+            layout_id = self._layouts.get(layout.seed)
             if layout_id is None:
-                shape = ",".join(map(str, layout.shape))
-                layout_id = self._tables["layouts"].append(
-                    layout.dtype.encode(), schema.fit_name(shape, 256)
-                )
-                self._layouts[layout] = layout_id
-            step = self._step
-            step.buffer.append(buffer)
-            step.layout.append(layout_id)
-            step.digest += digest
-            step.flags.append(flags)
-            thread = threading.get_ident()
-            ordinal = self._threads.get(thread)
-            if ordinal is None:
-                ordinal = self._threads[thread] = len(self._threads)
-            step.thread.append(ordinal)
+                layout_id = self._new_layout(layout)
+            try:
+                thread = self._thread.ordinal
+            except AttributeError:
+                thread = self._new_thread()
+            # One extension per event, which no interrupt can leave half done.
             if self._with_stats:
-                step.stats.append(stats or _NO_STATS)
+                numbers = stats or _NO_STATS
+                self._step += _pack_with_stats(buffer, layout_id, digest, flags, thread, *numbers)
+            else:
+                self._step += _pack(buffer, layout_id, digest, flags, thread)
             if content is not None:
                 self._keep(digest, layout, layout_id, content)
+            self._until_look -= 1
+            if not self._until_look:
+                self._until_look = EVENTS_PER_LOOK
+                if self._events.waits:
+                    self._flush_if_due()
 
     def edge(
         self,
@@ -220,18 +220,14 @@ class RunWriter:
 
     def seeding(self, call: str, argument: str, location: str, step: int) -> None:
         """Note a call that seeded a generator."""
-        texts = [
-            schema.fit_name(text, width)
-            for text, width in ((call, 128), (argument, 128), (location, 512))
-        ]
-        self._append("seeding", *texts, step)
+        self._append("seeding", *_fitted("seeding", call, argument, location), step)
 
     def uncovered(self, what: str) -> None:
         """Note once what cannot be recorded."""
         with self._lock:
             if what not in self._uncovered:
                 self._uncovered.add(what)
-                self._append("uncovered", schema.fit_name(what))
+                self._append("uncovered", *_fitted("uncovered", what))
 
     def close_step(self, step: int, *, optimizer: int = 0, closed: bool = True) -> None:
         """Fold the events since the last call into a step.
@@ -244,21 +240,23 @@ class RunWriter:
         with self._lock:
             if self._inert():
                 return
-            events, self._step = self._step, _Events()
-            buffer = np.array(events.buffer, dtype=np.int64)
+            packed, self._step = self._step, bytearray()
+            rows = unpack(packed, self._events.row)
             own, own_groups = step_digests(
-                np.array(self._identity, dtype=np.uint64)[buffer],
-                pairs_from_bytes(events.digest),
-                np.array(self._groups, dtype=np.uint8)[buffer],
-                np.array(events.thread, dtype=np.uint16),
+                np.array(self._identity, dtype=np.uint64)[rows["buffer"]],
+                rows["digest"].astype(np.uint64),
+                np.array(self._groups, dtype=np.uint8)[rows["buffer"]],
+                rows["thread"],
             )
             self._running = chain(self._running, own)
             self._running_groups = chain_groups(self._running_groups, own_groups)
-            count = 0 if self._coarse else len(events.buffer)
+            first = self._events.rows
+            if not self._coarse:
+                self._events.append(packed)
             self._tables["steps"].append(
                 step,
-                self._event_count,
-                count,
+                first,
+                self._events.rows - first,
                 time.monotonic() - self._started_at,
                 optimizer,
                 closed,
@@ -267,12 +265,7 @@ class RunWriter:
                 own_groups,
                 self._running_groups,
             )
-            if not self._coarse:
-                self._event_count += count
-                self._closed_blocks.append(events)
-            due = time.monotonic() - self._flushed_at >= self._flush_seconds
-            if due or self._payload.waiting_bytes > WAITING_PAYLOAD_BYTES:
-                self._guarded_flush()
+            self._flush_if_due()
 
     def finish(self, state: str, reason: str = "") -> None:
         """Write the end of the run and close the file; a second call does nothing.
@@ -282,16 +275,37 @@ class RunWriter:
             reason: why it is incomplete.
         """
         with self._lock:
-            if self._finished or os.getpid() != self._pid:
+            if self._inert():
                 return
-            if not self.failed:
-                self._tables["end"].append(state.encode(), schema.fit_name(reason))
-                self._guarded_flush()
-            self._finished = True
-            try:
-                self._file.close()
-            except (OSError, RuntimeError, ValueError) as error:
-                self._fail(error)
+            self._tables["end"].append(*_fitted("end", state, reason))
+            self._flush()
+            if self.failed:
+                # No later call is left in which the caller could notice.
+                sys.stderr.write(
+                    f"bisect-debugger: the last steps were not written ({self.failed}); the run "
+                    "is kept as incomplete.\n"
+                )
+                return
+            self._close()
+
+    def _inert(self) -> bool:
+        return self._over or os.getpid() != self._pid
+
+    def _new_layout(self, layout: Layout) -> int:
+        shape = ",".join(map(str, layout.shape))
+        index = self._tables["layouts"].append(*_fitted("layouts", layout.dtype, shape))
+        self._layouts[layout.seed] = index
+        return index
+
+    def _new_thread(self) -> int:
+        # By the thread itself and not by its ident, which the system gives again to another.
+        if threading.get_ident() == threading.main_thread().ident:
+            ordinal = 0
+        else:
+            self._thread_count = min(self._thread_count + 1, _MOST_THREADS)
+            ordinal = self._thread_count
+        self._thread.ordinal = ordinal
+        return ordinal
 
     def _keep(
         self, digest: bytes, layout: Layout, layout_id: int, content: npt.NDArray[np.uint8]
@@ -300,85 +314,98 @@ class RunWriter:
         if start is not None:
             self._tables["payload/index"].append(pairs_from_bytes(digest)[0], layout_id, start)
         if self._payload.waiting_bytes > WAITING_PAYLOAD_BYTES:
-            # Payload first is always safe: it is reachable only through what is written later.
-            try:
-                self._payload.write()
-            except (OSError, RuntimeError, ValueError) as error:
-                self._fail(error)
+            self._flush()
 
     def _append(self, table: str, *values: object) -> None:
         with self._lock:
             if not self._inert():
                 self._tables[table].append(*values)
 
+    def _flush_if_due(self) -> None:
+        if time.monotonic() - self._flushed_at >= self._flush_seconds:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write what waits. Interrupted, it is done again by the next one."""
+        # First of all, so that a signal handler in between does not begin a flush of its own.
+        self._flushed_at = time.monotonic()
+        try:
+            self._reserve()
+            self._payload.write()
+            for name in _BEFORE_STEPS:
+                self._tables[name].write()
+            self._events.write()
+            self._file.flush()
+            self._tables["steps"].write()
+            self._tables["end"].write()
+            self._file.flush()
+        except NoRoom as error:
+            self._end_without_room(error)
+        except (OSError, RuntimeError, ValueError, MemoryError) as error:
+            self._abandon(error)
+
+    def _reserve(self) -> None:
+        need = sum(table.room() for table in self._tables.values()) + SPARE_BYTES
+        need += self._payload.room() + self._events.room()
+        end = int(self._file.id.get_filesize()) + need
+        reserve(self._descriptor, self._reserved, end)
+        self._reserved = max(self._reserved, end)
+
+    def _end_without_room(self, error: NoRoom) -> None:
+        """The room for a flush is not there; the spare room of the last one is."""
+        end = Table(self._file, schema.END)
+        self._fail(error)
+        end.append(*_fitted("end", schema.END_INCOMPLETE, f"recording stopped: {self.failed}"))
+        try:
+            end.write()
+            self._close()
+        except (OSError, RuntimeError, ValueError) as second:
+            self._abandon(second)
+
+    def _abandon(self, error: Exception) -> None:
+        """HDF5 could not write: the file stays as it is, and closing must not fail again."""
+        self._fail(error)
+        try:
+            divert(self._descriptor)
+            self._file.close()
+        except (OSError, RuntimeError, ValueError):
+            # Nothing of the run depends on it any more.
+            pass
+
+    def _fail(self, error: Exception) -> None:
+        self._over = True
+        self.failed = _reason(error)
+
+    def _close(self) -> None:
+        self._over = True
+        self._file.close()
+        # Room that was reserved and not needed goes back to the file system.
+        os.truncate(self.path, self.path.stat().st_size)
+
     def _after_fork(self) -> None:
         """In a forked child: never write to the parent's file, not even at interpreter exit."""
         self._lock = threading.RLock()
-        if not self._finished:
-            # HDF5 still flushes what it holds at exit; let it flush into memory of the child.
-            with tempfile.TemporaryFile() as sink:
-                os.dup2(sink.fileno(), self._descriptor)
-
-    def _inert(self) -> bool:
-        return bool(self.failed) or self._finished or os.getpid() != self._pid
-
-    def _fail(self, error: Exception) -> None:
-        if not self.failed:
-            self.failed = str(error).splitlines()[0][:300] or type(error).__name__
-
-    def _guarded_flush(self) -> None:
-        try:
-            self._flush()
-        except (OSError, RuntimeError, ValueError) as error:
-            self._fail(error)
-
-    def _flush(self) -> None:
-        self._payload.write()
-        for name in ("layouts", "payload/index", "buffers", "edges", "seeding", "uncovered"):
-            self._tables[name].write()
-        blocks, self._closed_blocks = self._closed_blocks, []
-        if blocks:
-            self._write_events(blocks)
-        self._tables["steps"].write()
-        self._tables["end"].write()
-        self._file.flush()
-        self._flushed_at = time.monotonic()
-
-    def _write_events(self, blocks: "list[_Events]") -> None:
-        joined: list[npt.NDArray[np.generic]] = [
-            np.concatenate([np.array(block.buffer, dtype="<u4") for block in blocks]),
-            np.concatenate([np.array(block.layout, dtype="<u4") for block in blocks]),
-            pairs_from_bytes(b"".join(block.digest for block in blocks)),
-            np.concatenate([np.array(block.flags, dtype="<u2") for block in blocks]),
-            np.concatenate([np.array(block.thread, dtype="<u2") for block in blocks]),
-        ]
-        for dataset, rows in zip(self._event_data, joined, strict=True):
-            extend(dataset, rows)
-        if self._with_stats:
-            stats = [row for block in blocks for row in block.stats]
-            for column, dataset in enumerate(self._stats_data):
-                extend(dataset, np.array([row[column] for row in stats], dtype=dataset.dtype))
+        if not self._over:
+            # HDF5 would flush at exit what the parent had not yet written.
+            divert(self._descriptor)
 
 
-class _Events:
-    """The events of one step, a growing column each."""
-
-    __slots__ = ("buffer", "digest", "flags", "layout", "stats", "thread")
-
-    def __init__(self) -> None:
-        self.buffer = array("I")
-        self.layout = array("I")
-        self.digest = bytearray()
-        self.flags = array("H")
-        self.thread = array("H")
-        self.stats: list[Stats] = []
+def _reason(error: Exception) -> str:
+    if isinstance(error, NoRoom):
+        return str(error.strerror)
+    # HDF5 wraps what the system said in a page of its own state.
+    of_system = re.search(r"error message = '([^']+)'", str(error))
+    if of_system:
+        return of_system[1]
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
-_NO_STATS: Stats = (float("nan"), float("nan"), 0, 0)
-
-_ROW_TABLES = {
-    name: columns for name, columns in schema.TABLES.items() if name not in ("events", "stats")
-}
+def _fitted(table: str, *texts: str) -> list[bytes]:
+    """Texts as the table's first columns hold them."""
+    return [
+        schema.fit_name(text, np.dtype(column.dtype).itemsize)
+        for text, column in zip(texts, schema.TABLES[table], strict=False)
+    ]
 
 
 def _weak_call(writer: RunWriter) -> Callable[[], None]:
@@ -391,34 +418,3 @@ def _weak_call(writer: RunWriter) -> Callable[[], None]:
             alive._after_fork()
 
     return call
-
-
-def _create(path: Path, header: Header) -> h5py.File:
-    if path.exists():
-        raise UsageError(
-            f"{printable(str(path))} exists already and a recording never overwrites one; name "
-            "another file or remove it."
-        )
-    try:
-        file = h5py.File(path, "x", libver=("v110", "v110"))
-    except OSError as error:
-        reason = str(error).splitlines()[0][:120]
-        raise UsageError(
-            f"{printable(str(path))} cannot be created ({reason}); name a file in a folder that "
-            "you can write to."
-        ) from error
-    file.attrs["format"] = schema.FORMAT_NAME
-    file.attrs["version"] = schema.FORMAT_VERSION
-    file.attrs["digest_algorithm"] = DIGEST_ALGORITHM
-    file.attrs["level"] = header.level
-    file.attrs["window"] = header.window
-    file.attrs["groups"] = [group.label for group in Group]
-    file.attrs["rank"] = header.rank
-    file.attrs["world_size"] = header.world_size
-    file.attrs["created"] = header.created or datetime.now(UTC).isoformat(timespec="seconds")
-    environment = file.create_group("environment")
-    for name, value in header.environment.items():
-        environment.attrs[name] = value[:4096]
-    create_all(file)
-    file.swmr_mode = True
-    return file
