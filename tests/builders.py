@@ -134,7 +134,7 @@ def equal_diagnosis(**fields: Any) -> Diagnosis:
 def full_diagnosis() -> Diagnosis:
     """A diagnosis in which nothing is absent."""
     known = origin(operator="aten::index_add_", location="model.py:88", proven=True)
-    stream = origin(component="rng.python", buffer="rng.python@init", group=Group.RNG, step=-1)
+    stream = replace(known, component="rng.python", group=Group.RNG, step=-1)
     return diagnosis(
         known,
         dormant_streams=(stream,),
