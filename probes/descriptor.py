@@ -9,8 +9,11 @@ where there is none.
 import ctypes
 import errno
 import os
+import re
 import resource
 import tempfile
+import weakref
+from collections.abc import Callable
 
 _KEEP_SIZE = 1
 """FALLOC_FL_KEEP_SIZE of Linux: blocks are allocated, the file's length stays."""
@@ -83,3 +86,26 @@ def _allocate(descriptor: int, start: int, length: int) -> bool:
 
 def _no_room(number: int) -> NoRoom:
     return NoRoom(number, os.strerror(number))
+
+
+def reason_of(error: Exception) -> str:
+    """Why writing failed, in the system's own words where it has some."""
+    if isinstance(error, NoRoom):
+        return str(error.strerror)
+    # HDF5 wraps what the system said in a page of its own state.
+    of_system = re.search(r"error message = '([^']+)'", str(error))
+    if of_system:
+        return of_system[1]
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
+
+
+def weak_call(method: Callable[[], None]) -> Callable[[], None]:
+    """A hook that does not keep its object alive; fork hooks cannot be taken back."""
+    reference = weakref.WeakMethod(method)
+
+    def call() -> None:
+        alive = reference()
+        if alive is not None:
+            alive()
+
+    return call

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from bisect_debugger.format.schema import EVENTS, PAYLOAD_VALUES, STATS, Column
+from bisect_debugger.format.schema import EVENTS, PAYLOAD_VALUES, STATS, TABLES, Column, fit_name
 
 # A digest's bytes read as two big-endian numbers are the halves that the file holds.
 EVENT_ROW = np.dtype(
@@ -198,3 +198,11 @@ class Payload:
         self._written = dict(self._length)
         self._waiting = {}
         self.waiting_bytes = 0
+
+
+def fitted(table: str, *texts: str) -> list[bytes]:
+    """Texts as the table's first columns hold them."""
+    return [
+        fit_name(text, np.dtype(column.dtype).itemsize)
+        for text, column in zip(texts, TABLES[table], strict=False)
+    ]

@@ -14,14 +14,11 @@ nothing more, and closes the file, with the reason in it where that is possible.
 """
 
 import os
-import re
 import struct
 import sys
 import threading
 import time
-import weakref
 from array import array
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -37,10 +34,10 @@ from bisect_debugger.format.digests import (
 )
 from bisect_debugger.format.groups import GROUP_COUNT, Group
 from bisect_debugger.format.layouts import Layout
-from probes.descriptor import NoRoom, divert, reserve
+from probes.descriptor import NoRoom, divert, reason_of, reserve, weak_call
 from probes.run_file import FIRST_BYTES, Header, create, descriptor_of
 from probes.stats import Stats
-from probes.tables import EventTable, Payload, Table, unpack
+from probes.tables import EventTable, Payload, Table, fitted, unpack
 
 __all__ = ["Header", "RunWriter"]
 
@@ -92,7 +89,7 @@ class RunWriter:
         self._file = create(self.path, header)
         self._descriptor = descriptor_of(self._file)
         self._reserved = FIRST_BYTES
-        os.register_at_fork(after_in_child=_weak_call(self))
+        os.register_at_fork(after_in_child=weak_call(self._after_fork))
         self._tables = {name: Table(self._file, columns) for name, columns in _ROW_TABLES.items()}
         self._payload = Payload(self._file)
         self._events = EventTable(self._file, with_stats=self._with_stats)
@@ -141,7 +138,7 @@ class RunWriter:
             known = self._buffers.get(key)
             if known is not None:
                 return known
-            texts = _fitted("buffers", name, component, role, subject, location, kind)
+            texts = fitted("buffers", name, component, role, subject, location, kind)
             index = len(self._identity)
             if not self._inert():
                 self._tables["buffers"].append(*texts, int(group))
@@ -220,14 +217,14 @@ class RunWriter:
 
     def seeding(self, call: str, argument: str, location: str, step: int) -> None:
         """Note a call that seeded a generator."""
-        self._append("seeding", *_fitted("seeding", call, argument, location), step)
+        self._append("seeding", *fitted("seeding", call, argument, location), step)
 
     def uncovered(self, what: str) -> None:
         """Note once what cannot be recorded."""
         with self._lock:
             if what not in self._uncovered:
                 self._uncovered.add(what)
-                self._append("uncovered", *_fitted("uncovered", what))
+                self._append("uncovered", *fitted("uncovered", what))
 
     def close_step(self, step: int, *, optimizer: int = 0, closed: bool = True) -> None:
         """Fold the events since the last call into a step.
@@ -277,7 +274,7 @@ class RunWriter:
         with self._lock:
             if self._inert():
                 return
-            self._tables["end"].append(*_fitted("end", state, reason))
+            self._tables["end"].append(*fitted("end", state, reason))
             self._flush()
             if self.failed:
                 # No later call is left in which the caller could notice.
@@ -293,7 +290,7 @@ class RunWriter:
 
     def _new_layout(self, layout: Layout) -> int:
         shape = ",".join(map(str, layout.shape))
-        index = self._tables["layouts"].append(*_fitted("layouts", layout.dtype, shape))
+        index = self._tables["layouts"].append(*fitted("layouts", layout.dtype, shape))
         self._layouts[layout.seed] = index
         return index
 
@@ -355,7 +352,7 @@ class RunWriter:
         """The room for a flush is not there; the spare room of the last one is."""
         end = Table(self._file, schema.END)
         self._fail(error)
-        end.append(*_fitted("end", schema.END_INCOMPLETE, f"recording stopped: {self.failed}"))
+        end.append(*fitted("end", schema.END_INCOMPLETE, f"recording stopped: {self.failed}"))
         try:
             end.write()
             self._close()
@@ -374,7 +371,7 @@ class RunWriter:
 
     def _fail(self, error: Exception) -> None:
         self._over = True
-        self.failed = _reason(error)
+        self.failed = reason_of(error)
 
     def _close(self) -> None:
         self._over = True
@@ -388,33 +385,3 @@ class RunWriter:
         if not self._over:
             # HDF5 would flush at exit what the parent had not yet written.
             divert(self._descriptor)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, NoRoom):
-        return str(error.strerror)
-    # HDF5 wraps what the system said in a page of its own state.
-    of_system = re.search(r"error message = '([^']+)'", str(error))
-    if of_system:
-        return of_system[1]
-    return (str(error).splitlines() or [type(error).__name__])[0][:300]
-
-
-def _fitted(table: str, *texts: str) -> list[bytes]:
-    """Texts as the table's first columns hold them."""
-    return [
-        schema.fit_name(text, np.dtype(column.dtype).itemsize)
-        for text, column in zip(texts, schema.TABLES[table], strict=False)
-    ]
-
-
-def _weak_call(writer: RunWriter) -> Callable[[], None]:
-    """A fork hook that does not keep the writer alive; fork hooks cannot be taken back."""
-    reference = weakref.ref(writer)
-
-    def call() -> None:
-        alive = reference()
-        if alive is not None:
-            alive._after_fork()
-
-    return call

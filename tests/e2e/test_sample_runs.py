@@ -5,6 +5,7 @@ compared bit for bit is the repaired trainer (`--fixed`), which runs the same co
 two faults, and the clean one.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,9 @@ from bisect_debugger.diagnosis.model import Cause, Diagnosis
 from bisect_debugger.format.groups import Group
 from bisect_debugger.twins import Status, open_pair
 
+ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1"}
+"""Little trainers only wait for each other's threads where tests run side by side."""
+
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_runs"
 
 
@@ -26,7 +30,7 @@ def train(sample: str, *arguments: str) -> str:
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        env=ONE_THREAD,
     )
     assert done.stderr == ""
     word, digest = done.stdout.splitlines()[-1].split()
@@ -116,7 +120,12 @@ def test_the_demo_ends_by_itself_with_verdict_and_note(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "bisect_debugger.cli", "demo", "--dir", str(tmp_path / "d e")]
     for number in (1, 2):
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+            env=ONE_THREAD,
         )
         assert "agent.outcome_head (unseeded-init" in done.stdout
         assert "agent.iqn_head.tau_sampler (forward-kernel" in done.stdout
