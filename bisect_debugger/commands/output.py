@@ -78,7 +78,8 @@ def write(target: str, content: str, *, force: bool = False) -> None:
     is_new = not path.exists()
     try:
         # Exclusive creation: a file that appeared since the check is not overwritten either.
-        with path.open("x" if is_new else "w", encoding="utf-8") as stream:
+        mode = "x" if is_new else "w"
+        with path.open(mode, encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(content)
     except OSError as error:
         if is_new and path.is_file() and not isinstance(error, FileExistsError):
