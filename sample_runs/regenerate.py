@@ -1,11 +1,14 @@
 """Records the sample runs again and writes the note they lead to.
 
-    python -m sample_runs.regenerate
+    python -m sample_runs.regenerate            # runs and notes
+    python -m sample_runs.regenerate --notes    # only the notes, from the runs that are there
 
 Each trainer runs twice in processes of its own, as a user's would. The samples must show what
-they are there for, so the outcome is checked before the old files are replaced.
+they are there for, so the outcome is checked before the old files are replaced. Tests hold the
+README and the screens of the terminal UI to these runs: after recording, update both.
 """
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -30,8 +33,12 @@ def record(sample: str, folder: Path) -> None:
         subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL)
 
 
-def check(folder: Path, expected: Verdict) -> str:
-    """The note of the recorded twins, after checking that they show what they should."""
+def note_of(folder: Path, expected: Verdict) -> str:
+    """The note of the twins in a folder, after checking that they show what they should.
+
+    Raises:
+        SystemExit: another verdict than expected, or a file that is too large to ship.
+    """
     with open_pair(folder / "a.h5", folder / "b.h5") as pair:
         diagnosis = diagnose_pair(pair)
         if diagnosis.verdict is not expected:
@@ -43,14 +50,20 @@ def check(folder: Path, expected: Verdict) -> str:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="Record the sample runs again.")
+    parser.add_argument("--notes", action="store_true", help="only write the notes again")
+    options = parser.parse_args()
     for sample, expected in SAMPLES.items():
-        with tempfile.TemporaryDirectory() as folder:
-            record(sample, Path(folder))
-            note = check(Path(folder), expected)
-            for name in ("a", "b"):
-                shutil.copy(Path(folder) / f"{name}.h5", HERE / sample)
-            (HERE / sample / "note.md").write_text(note, encoding="utf-8")
-        print(f"{sample}: recorded again")
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = HERE / sample if options.notes else Path(scratch)
+            if not options.notes:
+                record(sample, folder)
+            note = note_of(folder, expected)
+            if not options.notes:
+                for name in ("a.h5", "b.h5"):
+                    shutil.copy(folder / name, HERE / sample)
+        (HERE / sample / "note.md").write_text(note, encoding="utf-8")
+        print(f"{sample}: {'note written' if options.notes else 'recorded'} again")
 
 
 if __name__ == "__main__":

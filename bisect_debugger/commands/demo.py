@@ -1,16 +1,18 @@
 """`demo`: the main job on the shipped sample, with a real trainer in real processes.
 
 The trainer runs twice, as processes of its own; then its runs are compared like any others.
+The sample diverges, which is its point: exit code 0 says that the demo showed both origins.
 """
 
 import argparse
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-from bisect_debugger.commands.output import write
-from bisect_debugger.diagnosis import diagnose_pair
+from bisect_debugger.commands.output import say, write
+from bisect_debugger.diagnosis import Diagnosis, diagnose_pair
 from bisect_debugger.errors import BisectError, UsageError, printable
 from bisect_debugger.note import render_note
 from bisect_debugger.report import render_diagnosis
@@ -18,7 +20,11 @@ from bisect_debugger.twins import open_pair
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _HOMES = (_PACKAGE / "_sample_runs", _PACKAGE.parent / "sample_runs")
+_ORIGINS = {"agent.outcome_head", "agent.iqn_head.tau_sampler"}
+"""The components in which the sample's two faults are."""
+
 _LAST_LINES = 5
+_LINE_CHARACTERS = 1_000
 
 
 class TrainerFailed(BisectError):
@@ -34,26 +40,43 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Record twins of the sample, compare them, write the note, open the UI on a terminal."""
-    folder = _fresh_folder(Path(arguments.dir))
+    """Record twins of the sample, compare them, write the note, open the UI on a terminal.
+
+    Returns:
+        0 if both origins of the sample were found, else 1.
+    """
     trainer = _trainer()
+    folder = _fresh_folder(Path(arguments.dir))
     paths = [folder / "a.h5", folder / "b.h5"]
     for number, path in enumerate(paths, 1):
-        print(f"demo: run {number} of 2: {printable(trainer.name)} --out {path}", file=sys.stderr)
+        _narrate(f"run {number} of 2: {trainer.name} --out {path}")
         _train(trainer, path)
     with open_pair(*paths) as pair:
         diagnosis = diagnose_pair(pair)
         note = folder / "note.md"
         write(str(note), render_note(diagnosis, pair))
-    print(render_diagnosis(diagnosis))
-    print(f"\nNote: {note}")
+    say(f"{render_diagnosis(diagnosis)}\n\nNote: {printable(str(note))}")
     if not arguments.no_tui and sys.stdin.isatty() and sys.stdout.isatty():
         from bisect_debugger.tui import show
 
         show(*paths)
     else:
-        print(f"demo: browse it with: bisect-debugger open {paths[0]} {paths[1]}", file=sys.stderr)
-    return 0 if diagnosis.origins else 1
+        opening = shlex.join(["bisect-debugger", "open", *map(str, paths)])
+        _narrate(f"browse it with: {opening}")
+    return _concluded(diagnosis)
+
+
+def _concluded(diagnosis: Diagnosis) -> int:
+    missed = _ORIGINS - {origin.component for origin in diagnosis.origins}
+    if missed:
+        _narrate(f"the sample should have shown an origin in {' and in '.join(sorted(missed))}")
+        return 1
+    _narrate("the runs diverged, as this sample should: the demo worked, exit code 0")
+    return 0
+
+
+def _narrate(text: str) -> None:
+    print(f"demo: {printable(text, _LINE_CHARACTERS)}", file=sys.stderr, flush=True)
 
 
 def _trainer() -> Path:
@@ -92,7 +115,8 @@ def _train(trainer: Path, out: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        errors="backslashreplace",
     )
     if done.returncode:
-        last = "\n".join(done.stdout.splitlines()[-_LAST_LINES:])
+        last = "\n".join(printable(line) for line in done.stdout.splitlines()[-_LAST_LINES:])
         raise TrainerFailed(f"The trainer ended with exit code {done.returncode}:\n{last}")

@@ -9,9 +9,9 @@ that predicts how an episode ends. Batches come from a prioritized replay buffer
 environment fills. Two runs of one seed are not the same run, for two reasons:
 
 1. The IQN head's tau sampler runs 12 blocks in parallel. Every block reads the shared generator
-   state, and block 0 advances it when it is done, with nothing in between that makes the others
-   wait. Which blocks see the old state is up to the scheduler. The IQN head works on a detached
-   hidden state, so this never reaches the encoder.
+   state, and block 0 moves it on when it is done, with nothing in between that makes it wait for
+   the others. Which blocks see the old state is up to the scheduler; the state itself is the same
+   afterwards. The IQN head works on a detached hidden state, so this never reaches the encoder.
 2. The outcome head's weights come from a generator that nobody seeded. Its labels are all -1
    ("not known yet", ignored) until the first episode ends, so its gradient is exactly zero, and
    the difference sleeps. The first ended episode enters the batch at step 2; from then on the
@@ -21,9 +21,10 @@ environment fills. Two runs of one seed are not the same run, for two reasons:
 import argparse
 import hashlib
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,7 @@ from torch import nn
 
 OBSERVATION, ACTIONS, HIDDEN, WINDOW, BATCH = 6, 3, 8, 4, 12
 QUANTILES, WAVES = 8, 4
+ROUNDS, MULTIPLIER, STRIDE = 48, 0x2545F4914F6CDD1D, 0x1E3779B97F4A7C15
 WARM_UP, PER_STEP, HORIZON = 12, 4, 24
 UNKNOWN = -1
 
@@ -40,7 +42,11 @@ FloatArray = npt.NDArray[np.float32]
 
 
 class TauSampler(nn.Module):
-    """Draws quantile fractions, one block of work per row of the batch."""
+    """Draws quantile fractions with a counter-based generator, one block of work per row.
+
+    Each number starts as its own counter and is mixed with the shared state in rounds, in the
+    way of Philox and Threefry; between rounds the state moves on.
+    """
 
     def __init__(self, seed: int, fixed: bool) -> None:
         super().__init__()
@@ -50,27 +56,18 @@ class TauSampler(nn.Module):
         self.pool = ThreadPoolExecutor(max_workers=8)
 
     def forward(self, rows: int) -> torch.Tensor:
-        taus = torch.empty(rows, QUANTILES)
-        for column in range(QUANTILES):
-            if self.fixed:
-                state = int(self.state)
-                for row in range(rows):
-                    taus[row, column] = self.draw(state, row)
-                self.state += 1
-            else:
-                blocks = [self.pool.submit(self.block, taus, row, column) for row in range(rows)]
-                wait(blocks)
-        return taus
+        words = torch.arange(rows * QUANTILES).view(rows, QUANTILES)
+        for _ in range(ROUNDS):
+            # The repair: every block of a round reads a state that no block moves on.
+            state = self.state.clone() if self.fixed else self.state
+            list(self.pool.map(self.block, range(rows), words, repeat(state)))
+        return (words & 0xFFFFFF).float() / 2**24
 
-    def block(self, taus: torch.Tensor, row: int, column: int) -> None:
-        taus[row, column] = self.draw(int(self.state), row)
-        if row == 0:
-            self.state += 1
-
-    @staticmethod
-    def draw(state: int, row: int) -> torch.Tensor:
-        generator = torch.Generator().manual_seed(state * 1_000_003 + row)
-        return torch.rand((), generator=generator)
+    def block(self, index: int, words: torch.Tensor, state: torch.Tensor) -> None:
+        mixed = (words ^ state) * MULTIPLIER
+        words.copy_(mixed ^ (mixed >> 32))
+        if index == 0:
+            self.state.add_(STRIDE)
 
 
 class IQNHead(nn.Module):
