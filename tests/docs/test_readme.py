@@ -1,35 +1,62 @@
-"""The README's console blocks are executed, its Python block is run, its links lead somewhere."""
+"""The README's console blocks are executed, its Python block is run, its links lead somewhere.
+
+When the samples or the texts changed, ``python -m tests.docs.test_readme`` prints the README with
+what the commands print now.
+"""
 
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from bisect_debugger.cli import COMMANDS
+from bisect_debugger.runs import open_run
+from tests.docs.project import ROOT, table_rows
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-CONSOLE = re.findall(r"```console\n\$ (.+?)\n(.*?)```", README, re.DOTALL)
+EXIT_CODES = (ROOT / "docs/exit-codes.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"(?<=```console\n)\$ (.+?)\n(.*?)(?=```)", re.DOTALL)
+CONSOLE = [match.groups() for match in BLOCK.finditer(README)]
 
 
-@pytest.mark.parametrize(("command", "shown"), CONSOLE, ids=[command for command, _ in CONSOLE])
-def test_what_the_readme_shows_is_what_is_printed(command: str, shown: str) -> None:
-    program, *arguments = shlex.split(command)
-    assert program == "bisect-debugger"
+def printed(command: str) -> str:
+    """What a command of the README prints, pipes and all, in the root of the checkout."""
+    prelude = f'bisect-debugger() {{ "{sys.executable}" -m bisect_debugger.cli "$@"; }}\n'
     done = subprocess.run(
-        [sys.executable, "-m", "bisect_debugger.cli", *arguments],
+        ["bash", "-c", prelude + command],
         cwd=ROOT,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode in (0, 1)
-    assert done.stdout == shown
+    assert done.returncode in (0, 1), done.stderr
+    assert done.stderr == ""
+    return done.stdout
 
 
-def test_both_kinds_of_verdict_are_shown() -> None:
-    assert len(CONSOLE) == 2
+@pytest.mark.parametrize(("command", "shown"), CONSOLE, ids=[command for command, _ in CONSOLE])
+def test_what_the_readme_shows_is_what_is_printed(command: str, shown: str) -> None:
+    assert printed(command) == shown
+
+
+def test_every_printing_command_and_both_kinds_of_verdict_are_shown() -> None:
+    assert {command.split()[1] for command, _ in CONSOLE} == {"compare", "note", "info"}
+    verdicts = {shown.split()[0] for command, shown in CONSOLE if "compare" in command}
+    assert verdicts == {"Diverged.", "Bit-equal:"}
+
+
+def test_the_commands_are_those_there_are() -> None:
+    rows = table_rows(README, "command")
+    assert [row[0].split()[1] for row in rows] == list(COMMANDS)
+
+
+def test_the_exit_codes_are_those_of_their_page() -> None:
+    fine_print = [row[0] for row in table_rows(EXIT_CODES.replace("\\|", "/"), "code")]
+    short = [row[0] for row in table_rows(README, "code")]
+    assert fine_print == [*short, "141"]
 
 
 def test_the_recording_example_runs(tmp_path: Path) -> None:
@@ -52,8 +79,6 @@ def train(*ignored):
 """
     (tmp_path / "example.py").write_text(setting + example)
     subprocess.run([sys.executable, "example.py"], cwd=tmp_path, check=True)
-    from bisect_debugger.runs import open_run
-
     with open_run(tmp_path / "a.h5") as run:
         names = {buffer.name for buffer in run.buffers}
         assert {"replay.Buffer.sample.indices", "labels", "model.weight.grad", "loss"} <= names
@@ -64,3 +89,7 @@ def test_every_link_leads_to_a_file() -> None:
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(BLOCK.sub(lambda found: f"$ {found[1]}\n{printed(found[1])}", README))

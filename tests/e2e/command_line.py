@@ -11,14 +11,11 @@ def cli(*arguments: object, **options: Any) -> "subprocess.CompletedProcess[str]
     """Run a command with nothing on stdin; ``options`` are those of `subprocess.run`."""
     return subprocess.run(
         [*COMMAND, *map(str, arguments)],
-        **{
-            "stdin": subprocess.DEVNULL,
-            "stdout": subprocess.PIPE,
-            "stderr": subprocess.PIPE,
-            "text": True,
-            "check": False,
-            **options,
-        },
+        check=False,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        **options,
     )
 
 
