@@ -130,7 +130,7 @@ class Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts the operators that a mode of the trainer would see."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.seen: list[str] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -138,11 +138,11 @@ class Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return func(*args, **(kwargs or {}))
 
 
-class CountingFunctions(TorchFunctionMode):  # type: ignore[no-untyped-call]
+class CountingFunctions(TorchFunctionMode):
     """Counts the functions that a function mode of the trainer would see."""
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.seen: list[str] = []
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
