@@ -7,14 +7,16 @@ with probes.attach(model, optimizer, out="a.h5", heads=["q_head"]) as recording:
 
 import atexit
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
 import torch
 
-from bisect_debugger.errors import UsageError
+from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.format import schema
 from bisect_debugger.format.groups import Group
 from probes import environment
@@ -26,13 +28,12 @@ from probes.module_hooks import ModuleHooks
 from probes.names import Names, named_roots
 from probes.optimizer_hooks import OptimizerHooks, Optimizers, named_optimizers
 from probes.parameters import Parameters
-from probes.recorder import Recorder, Selection, flags_now, guarded
+from probes.recorder import Recorder, flags_now, guarded
 from probes.replay import Watch
 from probes.rng import Generator, Streams
 from probes.seeding import SeedingCalls
+from probes.selection import Selection, globs_of, groups_of, known_level, window_of
 from probes.writer import Header, RunWriter
-
-LEVELS = ("coarse", "digest", "stats", "full")
 
 Models = torch.nn.Module | Mapping[str, torch.nn.Module] | Sequence[torch.nn.Module]
 
@@ -49,41 +50,27 @@ class Recording:
 
     def __init__(
         self,
-        roots: dict[str, torch.nn.Module],
+        names: Names,
         optimizers: dict[str, torch.optim.Optimizer],
         writer: RunWriter,
         selection: Selection,
     ) -> None:
         """Install every hook and record init; `attach` checks the arguments."""
         self.recorder = Recorder(writer, selection)
-        names = Names()
-        for name, root in roots.items():
-            names.add_root(name, root)
-        self._heads_exist(names, selection.heads)
+        self.recorder.withdraw = self._remove_probes
+        self._probes: list[Removable] = []
+        self._forward_seen = self._loss_seen = -2
         self._streams = Streams(self.recorder)
         self._parameters = Parameters(self.recorder, names)
-        self._edges = Edges(self.recorder)
-        self._forward_seen = self._loss_seen = -2
-        self._watches: list[Watch] = []
-        self._seeding = SeedingCalls(self._note_seeding)
         self._init()
-        for path in names.compiled:
-            writer.uncovered(f"{path} is compiled: what happens inside it is one component")
-        self.recorder.at_begin += [self._edges.begin_step, self._begin]
-        gradients = OutputGradients(self.recorder)
-        self._contributions = Contributions(self.recorder, names)
-        self._modules = ModuleHooks(
-            self.recorder, names, self._edges, gradients, self._before_forward
-        )
-        self._losses = LossHooks(self.recorder, self._edges, self._before_backward)
-        self._optimizers = OptimizerHooks(
-            self.recorder,
-            names,
-            optimizers,
-            before=lambda: self._streams.boundary("optim", every=False),
-            after=self._after_optimizer,
-        )
-        atexit.register(self.close)
+        for note in names.notes:
+            writer.uncovered(note)
+        try:
+            self._install(names, optimizers)
+        except BaseException:
+            self._remove_probes()
+            raise
+        atexit.register(self._at_exit)
 
     def __enter__(self) -> Self:
         _stack.append(self)
@@ -97,7 +84,7 @@ class Recording:
     ) -> None:
         if self in _stack:
             _stack.remove(self)
-        self.close("" if kind is None else f"the trainer raised {kind.__name__}: {error}")
+        self.close("" if error is None else _raised(error))
 
     @property
     def path(self) -> Path:
@@ -113,15 +100,10 @@ class Recording:
             name: what the object is called in the run; its class's name by default.
 
         Raises:
-            UsageError: the object has no such method.
+            UsageError: the object has no such method, or it cannot be watched.
         """
-        if not callable(getattr(target, method, None)):
-            raise UsageError(
-                f"{type(target).__name__} has no method {method!r} to watch; name the method that "
-                "returns the sample."
-            )
-        watch = Watch(self.recorder, target, method, name or type(target).__name__)
-        self._watches.append(watch)
+        if not self.recorder.closed and not self.recorder.failed:
+            self._probes.append(Watch(self.recorder, target, method, name or type(target).__name__))
 
     def record(self, name: str, value: object, component: str = "") -> None:
         """Record a value by hand, now.
@@ -152,27 +134,45 @@ class Recording:
         """
         if self.recorder.closed:
             return
-        if self.recorder.begun and self.recorder.active:
+        if self.recorder.begun:
             self._last_row()
         self.recorder.stop()
-        probes: tuple[Removable, ...] = (
-            self._modules,
-            self._contributions,
-            self._losses,
-            self._optimizers,
-            self._seeding,
-            *reversed(self._watches),
-        )
-        for probe in probes:
-            probe.remove()
-        atexit.unregister(self.close)
-        reason = self.recorder.failed or reason
+        self._remove_probes()
+        atexit.unregister(self._at_exit)
         state = schema.END_INCOMPLETE if reason else schema.END_COMPLETE
         self.recorder.writer.finish(state, reason)
 
+    def _install(self, names: Names, optimizers: dict[str, torch.optim.Optimizer]) -> None:
+        self._probes.append(SeedingCalls(self._note_seeding))
+        edges = Edges(self.recorder)
+        self._contributions = Contributions(self.recorder, names)
+        self._probes.append(self._contributions)
+        self.recorder.at_begin += [edges.begin_step, self._begin]
+        gradients = OutputGradients(self.recorder)
+        self._probes += [
+            ModuleHooks(self.recorder, names, edges, gradients, self._before_forward),
+            LossHooks(self.recorder, edges, self._before_backward),
+            OptimizerHooks(
+                self.recorder,
+                names,
+                optimizers,
+                before=lambda: self._streams.boundary("optim"),
+                after=self._after_optimizer,
+            ),
+        ]
+
+    def _remove_probes(self) -> None:
+        while self._probes:
+            self._probes.pop().remove()
+
+    def _at_exit(self) -> None:
+        """Close what nobody closed; the interpreter still knows what it died of."""
+        error = getattr(sys, "last_value", None)
+        self.close(_raised(error) if isinstance(error, BaseException) else "")
+
     @guarded
     def _init(self) -> None:
-        self._streams.boundary("init", every=True)
+        self._streams.boundary("init")
         self._parameters.at_init()
         self.recorder.end_step(0)
 
@@ -185,7 +185,7 @@ class Recording:
         self.recorder.begin_step()
         for path, leaf in leaves(value):
             self.recorder.value(
-                Group.USER, name + path, component, f"value{path}", leaf, flags=flags_now()
+                Group.USER, name + path, component, f"value{path}", leaf, flags_now()
             )
 
     @guarded
@@ -193,32 +193,25 @@ class Recording:
         self.recorder.writer.seeding(call, argument, location, self.recorder.step)
 
     def _begin(self) -> None:
-        self._streams.boundary("start", every=True)
+        self._streams.boundary("start")
         self._parameters.before_step()
+        self._contributions.hook_replaced()
+        self._contributions.hook_waiting()
 
-    def _before_forward(self) -> None:
+    def _before_forward(self, fresh: bool) -> None:
         if self._forward_seen != self.recorder.step:
             self._forward_seen = self.recorder.step
-            self._streams.boundary("forward", every=True)
+            self._streams.boundary("forward", unchanged=fresh)
 
     def _before_backward(self) -> None:
+        self._contributions.hook_waiting()
         if self._loss_seen != self.recorder.step:
             self._loss_seen = self.recorder.step
-            self._streams.boundary("loss", every=False)
+            self._streams.boundary("loss")
 
     def _after_optimizer(self) -> None:
         self._parameters.after_step()
-        self._streams.boundary("end", every=True)
-
-    @staticmethod
-    def _heads_exist(names: Names, heads: tuple[str, ...]) -> None:
-        paths = {name.path for name in names.modules.values()}
-        missing = [head for head in heads if head not in paths]
-        if missing:
-            raise UsageError(
-                f"No module is called {missing[0]!r}; heads are named by their full path, e.g. "
-                f"{sorted(paths)[-1]!r}."
-            )
+        self._streams.boundary("end")
 
 
 def attach(
@@ -255,17 +248,18 @@ def attach(
     """
     roots = named_roots(model)
     optimizers = named_optimizers(optimizer)
-    if level not in LEVELS:
-        raise UsageError(f"Unknown level {level!r}; use one of {', '.join(LEVELS)}.")
-    first, last = _window(steps)
+    names = Names()
+    for name, root in roots.items():
+        names.add_root(name, root)
+    first, last = window_of(steps)
     selection = Selection(
-        level=level,
+        level=known_level(level),
         first=first,
         last=last,
-        groups=_groups(groups),
-        include=tuple(include),
-        exclude=tuple(exclude),
-        heads=tuple(_full_path(head, roots) for head in heads),
+        groups=groups_of(groups),
+        include=globs_of(include),
+        exclude=globs_of(exclude),
+        heads=tuple(_head_path(head, roots, names) for head in globs_of(heads)),
     )
     header = Header(
         level=level,
@@ -276,10 +270,11 @@ def attach(
     )
     writer = RunWriter(out, header, flush_seconds=flush_seconds)
     try:
-        return Recording(roots, optimizers, writer, selection)
+        return Recording(names, optimizers, writer, selection)
     except BaseException:
         writer.finish(schema.END_INCOMPLETE, "attach failed")
-        writer.path.unlink(missing_ok=True)
+        with suppress(OSError):
+            writer.path.unlink()
         raise
 
 
@@ -299,34 +294,24 @@ def current() -> Recording:
 _stack: list[Recording] = []
 
 
-def _window(steps: str | None) -> tuple[int, int | None]:
-    if steps is None:
-        return 0, None
-    first, colon, last = steps.partition(":")
-    try:
-        bounds = (int(first) if first else 0, int(last) if last else None)
-    except ValueError:
-        bounds = (-1, None)
-    if not colon or bounds[0] < 0 or (bounds[1] is not None and bounds[1] <= bounds[0]):
-        raise UsageError(f"{steps!r} is not a window of steps; write A:B with 0 <= A < B.")
-    return bounds
+def _head_path(head: str, roots: Mapping[str, torch.nn.Module], names: Names) -> str:
+    """Full path of a head; it may be given without the root's name.
+
+    Raises:
+        UsageError: no module has this path.
+    """
+    paths = {name.path for name in names.modules.values()}
+    for candidate in (head, *(f"{root}.{head}" for root in roots)):
+        if candidate in paths:
+            return candidate
+    raise UsageError(
+        f"No module is called {printable(head)!r}; heads are named by their path, e.g. "
+        f"{printable(max(paths, key=len))!r}."
+    )
 
 
-def _groups(labels: Iterable[str] | None) -> frozenset[Group]:
-    if labels is None:
-        return frozenset(Group)
-    try:
-        return frozenset(Group.from_label(label) for label in labels)
-    except KeyError as error:
-        known = ", ".join(group.label for group in Group)
-        raise UsageError(f"Unknown group {error.args[0].lower()!r}; there are {known}.") from error
-
-
-def _full_path(head: str, roots: Mapping[str, torch.nn.Module]) -> str:
-    for name in roots:
-        if head == name or head.startswith(name + "."):
-            return head
-    return f"{next(iter(roots))}.{head}"
+def _raised(error: BaseException) -> str:
+    return printable(f"the trainer raised {type(error).__name__}: {error}")
 
 
 def _distributed(variable: str, default: int) -> int:

@@ -11,15 +11,11 @@ from typing import Any
 
 import torch
 
-from probes.recorder import Recorder, version_of
-
-_MARK = "bisect_debugger"
+from probes.recorder import Place, Recorder, version_of
 
 WALK_LIMIT = 4000
-"""Most autograd nodes that one walk visits; a longer walk leaves the edges it has found."""
-
-Place = tuple[int, int]
-"""(buffer id, occurrence in the step)."""
+"""Most autograd nodes that one walk visits. A longer walk is given up as a whole: half of the
+producers would make an input look as if it owed its difference to none."""
 
 
 class Edges:
@@ -28,30 +24,31 @@ class Edges:
     def __init__(self, recorder: Recorder) -> None:
         """Write edges into the recorder's run."""
         self._recorder = recorder
+        self._mark = f"bisect_debugger:{id(recorder)}"
         self._walked: set[Place] = set()
-        self._marked: set[Place] = set()
+        self._kept: set[Place] = set()
         self._outputs: dict[tuple[int, int], tuple[weakref.ref[torch.Tensor], int, Place]] = {}
 
     def begin_step(self) -> None:
         """Forget the outputs of the step before."""
         self._outputs.clear()
 
-    def output(self, tensor: torch.Tensor, place: Place) -> None:
+    def output(self, tensor: torch.Tensor, node: Any, place: Place) -> None:
         """Mark a recorded output.
 
         Args:
             tensor: the output as the module returned it.
+            node: its autograd node, or None.
             place: its buffer and occurrence.
         """
-        node = tensor.grad_fn
         if node is not None:
-            metadata: Any = node.metadata
-            metadata[_MARK] = (self._recorder.step, place)
-        if place not in self._marked:
+            node.metadata[self._mark] = (self._recorder.step, place)
+        if place not in self._kept:
             # Without a graph (no_grad, detached), the same memory at the same version tells.
-            self._marked.add(place)
-            key = (tensor.data_ptr(), tensor.numel())
-            self._outputs[key] = (weakref.ref(tensor), version_of(tensor), place)
+            self._kept.add(place)
+            memory = _memory_of(tensor)
+            if memory is not None:
+                self._outputs[memory] = (weakref.ref(tensor), version_of(tensor), place)
 
     def consumed(self, tensor: torch.Tensor, place: Place) -> None:
         """Find what a tensor was computed from, once per place.
@@ -63,8 +60,9 @@ class Edges:
         if place in self._walked:
             return
         self._walked.add(place)
-        through_graph = self._graph_producers(tensor)
+        through_graph = self._graph_producers(node_of(tensor))
         for producer in through_graph | self._same_memory(tensor):
+            # A loop body's output is its own next input: only the same buffer is no producer.
             if producer[0] != place[0]:
                 self._recorder.writer.edge(
                     self._recorder.step,
@@ -75,20 +73,20 @@ class Edges:
 
     def _same_memory(self, tensor: torch.Tensor) -> set[Place]:
         """An output that is, unwritten since, the very same memory: detached or without graph."""
-        known = self._outputs.get((tensor.data_ptr(), tensor.numel()))
+        memory = _memory_of(tensor)
+        known = self._outputs.get(memory) if memory is not None else None
         if known is None:
             return set()
         output, version, place = known
         return {place} if output() is not None and version == version_of(tensor) else set()
 
-    def _graph_producers(self, tensor: torch.Tensor) -> set[Place]:
+    def _graph_producers(self, node: Any) -> set[Place]:
         found: set[Place] = set()
-        waiting = [tensor.grad_fn] if tensor.grad_fn is not None else []
+        waiting = [] if node is None else [node]
         seen = set(waiting)
-        while waiting and len(seen) < WALK_LIMIT:
+        while waiting:
             node = waiting.pop()
-            metadata: Any = node.metadata
-            mark = metadata.get(_MARK)
+            mark = node.metadata.get(self._mark)
             if mark is not None and mark[0] == self._recorder.step:
                 found.add(mark[1])
                 continue
@@ -96,4 +94,30 @@ class Edges:
                 if above is not None and above not in seen:
                     seen.add(above)
                     waiting.append(above)
+            if len(seen) > WALK_LIMIT:
+                self._recorder.writer.uncovered(
+                    f"some producers: more than {WALK_LIMIT} operators between module outputs"
+                )
+                return set()
         return found
+
+
+def node_of(tensor: torch.Tensor) -> Any:
+    """The tensor's autograd node, or None where it has none or torch refuses to rebuild it.
+
+    Asking a view for its node after its base was written in place may raise, and the trainer
+    may never ask.
+    """
+    try:
+        return tensor.grad_fn
+    except RuntimeError:
+        return None
+
+
+def _memory_of(tensor: torch.Tensor) -> tuple[int, int] | None:
+    """Address and number of elements; None for a tensor without one block of memory."""
+    try:
+        address = tensor.data_ptr()
+    except RuntimeError:
+        return None
+    return (address, tensor.numel()) if address else None

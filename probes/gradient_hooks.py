@@ -1,15 +1,50 @@
 """Tensor hooks: gradients of module outputs, and each backward's contribution to a parameter."""
 
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
 import torch
+from torch.nn.parameter import is_lazy
 from torch.utils.hooks import RemovableHandle
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import EventFlag
-from probes.content import is_plain
-from probes.names import ModuleName, Names, TensorName
+from probes.names import Held, ModuleName, Names
 from probes.recorder import Recorder, guarded
+from probes.slots import Slot
 
-_FLAGS = int(EventFlag.IN_BACKWARD)
+_IN_BACKWARD = int(EventFlag.IN_BACKWARD)
+
+
+class GradientHook:
+    """A hook on one tensor: records the gradient, changes nothing, and returns nothing."""
+
+    # Else torch warns when a tensor with this hook is saved or sent to another process.
+    __torch_unserializable__ = True
+
+    __slots__ = ("recorder", "slot")
+
+    def __init__(self, recorder: Recorder, slot: Slot) -> None:
+        """Record into a slot."""
+        self.recorder, self.slot = recorder, slot
+
+    @guarded
+    def __call__(self, gradient: torch.Tensor) -> None:
+        """Record the gradient that flows through the tensor."""
+        self.recorder.see(self.slot, gradient, _IN_BACKWARD, reuse=True)
+
+
+class AccumulatedHook(GradientHook):
+    """The same for a parameter that only tells once its gradient is accumulated."""
+
+    __slots__ = ()
+
+    @guarded
+    def __call__(self, parameter: torch.Tensor) -> None:
+        """Record the parameter's accumulated gradient."""
+        if parameter.grad is not None:
+            self.recorder.see(self.slot, parameter.grad, _IN_BACKWARD)
 
 
 class OutputGradients:
@@ -21,63 +56,45 @@ class OutputGradients:
 
     def __init__(self, recorder: Recorder) -> None:
         """Record into this recorder."""
-        self.recorder = recorder
-        self._slots: dict[tuple[str, str], int | None] = {}
+        self._recorder = recorder
 
-    def hook(self, output: torch.Tensor, name: ModuleName, slot: str) -> None:
-        """Hook one output.
+    def hook_for(self, name: ModuleName, role: str) -> GradientHook:
+        """The hook for one of a module's outputs.
 
         Args:
-            output: a tensor with a graph.
             name: the module.
-            slot: which of its outputs, ``out`` or ``out[1]``.
+            role: which of its outputs, ``out`` or ``out[1]``.
         """
-        output.register_hook(_GradientHook(self, name, slot))  # type: ignore[no-untyped-call]
-
-    @guarded
-    def record(self, gradient: torch.Tensor, name: ModuleName, slot: str) -> None:
-        """Record the gradient of one output."""
-        subject = f"{name.path}.{slot}"
-        if is_plain(gradient):
-            key = (name.path, slot)
-            try:
-                buffer = self._slots[key]
-            except KeyError:
-                buffer = self._slots[key] = self.recorder.buffer(
-                    Group.GRAD_OUT,
-                    f"{subject}.grad",
-                    name.path,
-                    slot,
-                    subject,
-                    name.location,
-                    name.kind,
-                )
-            if buffer is not None:
-                self.recorder.tensor(buffer, gradient, _FLAGS)
-            return
-        self.recorder.value(
-            Group.GRAD_OUT,
-            f"{subject}.grad",
-            name.path,
-            slot,
-            gradient,
-            subject=subject,
-            location=name.location,
-            kind=name.kind,
-            flags=_FLAGS,
+        subject = f"{name.path}.{role}"
+        return GradientHook(
+            self._recorder,
+            self._recorder.slot(
+                Group.GRAD_OUT,
+                f"{subject}.grad",
+                name.path,
+                role,
+                subject,
+                name.location,
+                name.kind,
+            ),
         )
 
 
-class _GradientHook:
-    """A hook that remembers which output it stands on."""
+def hook_output(output: torch.Tensor, node: Any, hook: GradientHook) -> None:
+    """Put a hook on an output that has a graph.
 
-    __slots__ = ("name", "owner", "slot")
+    This is `Tensor.register_hook` without a handle that nobody would use: 1 us instead of 5.
 
-    def __init__(self, owner: OutputGradients, name: ModuleName, slot: str) -> None:
-        self.owner, self.name, self.slot = owner, name, slot
-
-    def __call__(self, gradient: torch.Tensor) -> None:
-        self.owner.record(gradient, self.name, self.slot)
+    Args:
+        output: the output as the module returned it.
+        node: its autograd node.
+        hook: what to put there.
+    """
+    hooks = output._backward_hooks
+    if hooks is None:
+        hooks = output._backward_hooks = OrderedDict()
+        node._register_hook_dict(output)
+    hooks[hook] = hook  # type: ignore[index]
 
 
 class Contributions:
@@ -85,49 +102,64 @@ class Contributions:
 
     def __init__(self, recorder: Recorder, names: Names) -> None:
         """Hook every parameter that asks for a gradient."""
-        self.recorder = recorder
-        self._handles: list[RemovableHandle] = []
-        self._hooked: set[torch.Tensor] = set()
-        for parameter, name in names.parameters.items():
-            self.add(parameter, name)
+        self._recorder = recorder
+        self._names = names
+        self._hooked: list[_Hooked] = []
+        self._waiting = list(names.parameters.values())
+        self.hook_waiting()
 
-    def add(self, parameter: torch.Tensor, name: TensorName) -> None:
-        """Hook one parameter, once; one that asks for no gradient is left alone."""
-        if not parameter.requires_grad or parameter in self._hooked:
+    def hook_waiting(self) -> None:
+        """Hook those that ask for a gradient by now: trainers freeze, thaw and materialise."""
+        if self._waiting:
+            self._waiting = [held for held in self._waiting if not self._hook(held)]
+
+    def hook_replaced(self) -> None:
+        """Hook those that were put in the place of a hooked one since the last step."""
+        gone = [hooked for hooked in self._hooked if hooked.held.tensor is not hooked.tensor]
+        if not gone:
             return
-        self._hooked.add(parameter)
-        if type(parameter).__name__ == "DTensor" or type(parameter.data).__name__ == "DTensor":
-            # Sharded parameters never fire a tensor hook; the hook after accumulation does.
-            def after(accumulated: torch.Tensor) -> None:
-                if accumulated.grad is not None:
-                    self.record(accumulated.grad, name)
-
-            handle = parameter.register_post_accumulate_grad_hook(after)  # type: ignore[no-untyped-call]
-            self._handles.append(handle)
-            return
-
-        def hook(gradient: torch.Tensor) -> None:
-            self.record(gradient, name)
-
-        self._handles.append(parameter.register_hook(hook))  # type: ignore[no-untyped-call]
+        self._hooked = [hooked for hooked in self._hooked if hooked not in gone]
+        for hooked in gone:
+            hooked.handle.remove()
+            now = hooked.held.tensor
+            if now is not None:
+                self._names.replaced(hooked.tensor, now)
+                self._waiting.append(hooked.held)
 
     def remove(self) -> None:
         """Take all hooks away."""
-        for handle in self._handles:
-            handle.remove()
-        self._handles.clear()
+        for hooked in self._hooked:
+            hooked.handle.remove()
+        self._hooked, self._waiting = [], []
 
-    @guarded
-    def record(self, gradient: torch.Tensor, name: TensorName) -> None:
-        """Record one contribution."""
-        self.recorder.value(
+    def _hook(self, held: Held) -> bool:
+        parameter, name = held.tensor, held.name
+        if parameter is None or not parameter.requires_grad or is_lazy(parameter):
+            return False
+        slot = self._recorder.slot(
             Group.GRAD_SCRATCH,
             f"{name.name}.grad_scratch",
             name.owner.path,
             name.role,
-            gradient,
-            subject=name.name,
-            location=name.owner.location,
-            kind=name.owner.kind,
-            flags=_FLAGS,
+            name.name,
+            name.owner.location,
+            name.owner.kind,
         )
+        if "DTensor" in (type(parameter).__name__, type(parameter.data).__name__):
+            # Sharded parameters never fire a tensor hook; the hook after accumulation does.
+            after = AccumulatedHook(self._recorder, slot)
+            handle = parameter.register_post_accumulate_grad_hook(after)  # type: ignore[no-untyped-call]
+        else:
+            hook = GradientHook(self._recorder, slot)
+            handle = parameter.register_hook(hook)  # type: ignore[no-untyped-call]
+        self._hooked.append(_Hooked(held, parameter, handle))
+        return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hooked:
+    """A parameter that carries a hook."""
+
+    held: Held
+    tensor: torch.Tensor
+    handle: RemovableHandle

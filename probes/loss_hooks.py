@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.compiler import is_compiling
 
 from bisect_debugger.format.groups import Group
 from probes.edges import Edges
@@ -43,25 +44,31 @@ class LossHooks:
     def _wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            self._before(args, kwargs)
+            # Reentrant checkpointing starts a backward inside backward: that is no loss.
+            if not is_compiling() and not in_backward():
+                self._before(args, kwargs)
             return original(*args, **kwargs)
 
         return wrapper
 
     @guarded
     def _before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if in_backward():
-            # Reentrant checkpointing starts a backward inside backward: not a loss.
-            return
-        roots = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
-        if isinstance(roots, torch.Tensor):
-            roots = [roots]
         self.recorder.begin_step()
         self._at_backward()
-        for index, root in enumerate(roots or ()):
-            if not isinstance(root, torch.Tensor):
-                continue
-            name = "loss" if index == 0 else f"loss[{index}]"
-            place = self.recorder.value(Group.LOSS, name, "loss", "loss", root, flags=flags_now())
-            if place is not None:
-                self._edges.consumed(root, place)
+        roots = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
+        if isinstance(roots, torch.Tensor):
+            self._root(0, roots)
+        elif isinstance(roots, (tuple, list)):
+            for index, root in enumerate(roots):
+                self._root(index, root)
+        else:
+            # Going through an iterator would leave nothing of it for the backward pass.
+            self.recorder.writer.uncovered(f"a loss handed over as a {type(roots).__name__}")
+
+    def _root(self, index: int, root: object) -> None:
+        if not isinstance(root, torch.Tensor):
+            return
+        name = f"loss[{index}]" if index else "loss"
+        place = self.recorder.value(Group.LOSS, name, "loss", "loss", root, flags_now())
+        if place is not None:
+            self._edges.consumed(root, place)

@@ -1,23 +1,43 @@
 """Forward hooks: module inputs and outputs in execution order, and the batch at the root.
 
-Only forward hooks and tensor hooks are used. A full backward hook, even one that does nothing,
-wraps inputs and outputs in a custom function, which changes the bits of gradients and forbids
-in-place operations on the output.
+The hooks are torch's global ones, which see every module and pick those that have a name.
+Hooks on the modules themselves would change the run: `TransformerEncoderLayer` leaves its fused
+path as soon as a module below it has one, and a copied or saved model would carry them along.
+
+A full backward hook, even one that does nothing, wraps inputs and outputs in a custom function,
+which changes the bits of gradients and forbids in-place operations on the output. Gradients are
+therefore seen through hooks on the output tensors.
 """
 
+import inspect
+import itertools
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
-from torch.utils.hooks import RemovableHandle
+from torch.compiler import is_compiling
+from torch.nn.modules import module as torch_module
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import EventFlag
-from probes.content import is_plain, leaves
-from probes.edges import Edges
-from probes.gradient_hooks import OutputGradients
+from probes.content import leaves
+from probes.edges import Edges, node_of
+from probes.gradient_hooks import GradientHook, OutputGradients, hook_output
 from probes.names import ModuleName, Names
+from probes.nests import Beyond
 from probes.recorder import Recorder, flags_now, guarded, in_backward
+from probes.slots import LEFT_OUT, Slot
+
+_RECOMPUTE = int(EventFlag.RECOMPUTE)
+_number = itertools.count()
+
+
+def _unique_key() -> Any:
+    """A key for tables of hooks: not a number, as torch's own are, so no other ever has it."""
+    return f"bisect_debugger:{next(_number)}"
 
 
 class ModuleHooks:
@@ -29,7 +49,7 @@ class ModuleHooks:
         names: Names,
         edges: Edges,
         gradients: OutputGradients,
-        at_root: Callable[[], None],
+        at_forward: Callable[[bool], None],
     ) -> None:
         """Hook every module.
 
@@ -38,134 +58,187 @@ class ModuleHooks:
             names: the modules and their paths.
             edges: finds what inputs were computed from.
             gradients: hooks the outputs for their gradients.
-            at_root: called before a root module's first forward of a step.
+            at_forward: called before each forward that is no recomputation, with whether the
+                step began with it.
         """
         self.recorder = recorder
-        self._names = names.modules
         self._edges = edges
-        self._gradients = gradients
-        self._at_root = at_root
-        self._slots: dict[tuple[torch.nn.Module, str, str], int | None] = {}
-        self._handles: list[RemovableHandle] = []
-        for module in names.modules:
-            self._handles += [
-                module.register_forward_pre_hook(self._before, with_kwargs=True),
-                module.register_forward_hook(self._after, with_kwargs=True),
-            ]
+        self._at_forward = at_forward
+        self._ports = {
+            module: _Ports(recorder, module, name, gradients)
+            for module, name in names.modules.items()
+        }
+        self._key = _unique_key()
+        torch_module._global_forward_pre_hooks[self._key] = self._before
+        torch_module._global_forward_hooks[self._key] = self._after
+        self._quiet = _Quiet()
 
     def remove(self) -> None:
         """Take all hooks away."""
-        for handle in self._handles:
-            handle.remove()
-        self._handles.clear()
+        torch_module._global_forward_pre_hooks.pop(self._key, None)
+        torch_module._global_forward_hooks.pop(self._key, None)
+        self._ports = {}
+        self._quiet.remove()
 
-    @guarded
-    def _before(
-        self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        self.recorder.begin_step()
-        name = self._names[module]
-        if name.is_root and not in_backward():
-            self._at_root()
-        flags = self._flags(module)
-        for index, value in enumerate(args):
-            self._input(module, name, f"in[{index}]", value, flags)
-        for key, value in kwargs.items():
-            self._input(module, name, f"in.{key}", value, flags)
-
-    def _input(
-        self, module: torch.nn.Module, name: ModuleName, slot: str, value: object, flags: int
-    ) -> None:
-        if type(value) is torch.Tensor:
-            self._input_leaf(module, name, slot, value, flags)
+    def _before(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+        # First of all: anything else would become part of the program that is compiled.
+        if is_compiling() or torch._C._is_tracing():
             return
-        for path, leaf in leaves(value):
-            if _is_recordable(leaf):
-                self._input_leaf(module, name, slot + path, leaf, flags)
-
-    def _input_leaf(
-        self, module: torch.nn.Module, name: ModuleName, slot: str, leaf: object, flags: int
-    ) -> None:
-        if name.is_root:
-            group, full, component = Group.DATA, f"data.{name.path}.{slot}", "data"
-        else:
-            group, full, component = Group.FORWARD, f"{name.path}.{slot}", name.path
-        place = self._see(module, name, group, full, component, slot, leaf, flags, output=False)
-        if place is not None and isinstance(leaf, torch.Tensor) and not in_backward():
-            self._edges.consumed(leaf, place)
+        ports = self._ports.get(module)
+        if ports is None:
+            return
+        if not self.recorder.active and self.recorder.failed:
+            self.recorder.withdraw()
+        # Torch hands keyword arguments to hooks of modules that say so in a table of their own,
+        # and the compiler treats a module with an entry there as another program.
+        kwargs = sys._getframe(1).f_locals.get("kwargs") if ports.keywords or not args else None
+        self._inputs(module, ports, args, kwargs or {})
 
     @guarded
-    def _after(
+    def _inputs(
         self,
         module: torch.nn.Module,
+        ports: "_Ports",
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        output: object,
     ) -> None:
-        name = self._names[module]
-        flags = self._flags(module)
-        if type(output) is torch.Tensor:
-            self._output(module, name, "out", output, flags)
+        fresh = self.recorder.begin_step()
+        flags = flags_now(module)
+        again = in_backward()
+        if again:
+            flags |= _RECOMPUTE
+        else:
+            self._at_forward(fresh)
+        for index, value in enumerate(args):
+            if type(value) is torch.Tensor:
+                self._input(ports.input(index, ""), value, flags)
+            else:
+                for path, leaf in leaves(value):
+                    self._input(ports.input(index, path), leaf, flags)
+        for key, value in kwargs.items():
+            for path, leaf in leaves(value):
+                self._input(ports.input(key, path), leaf, flags)
+
+    def _input(self, slot: Slot, leaf: object, flags: int) -> None:
+        if not _is_content(leaf):
+            self._note_unseen(slot, leaf)
             return
-        for path, leaf in leaves(output):
-            if _is_recordable(leaf):
-                self._output(module, name, f"out{path}", leaf, flags)
+        place = self.recorder.see(slot, leaf, flags, reuse=True)
+        if place is not None and isinstance(leaf, torch.Tensor) and not flags & _RECOMPUTE:
+            self._edges.consumed(leaf, place)
 
-    def _output(
-        self, module: torch.nn.Module, name: ModuleName, slot: str, leaf: object, flags: int
-    ) -> None:
-        full = f"{name.path}.{slot}"
-        place = self._see(
-            module, name, Group.FORWARD, full, name.path, slot, leaf, flags, output=True
-        )
-        if isinstance(leaf, torch.Tensor):
-            if place is not None and not flags & EventFlag.RECOMPUTE:
-                self._edges.output(leaf, place)
-            if leaf.grad_fn is not None:
-                self._gradients.hook(leaf, name, slot)
+    def _after(self, module: torch.nn.Module, args: tuple[Any, ...], output: object) -> None:
+        if is_compiling() or torch._C._is_tracing():
+            return
+        ports = self._ports.get(module)
+        if ports is not None:
+            self._outputs(module, ports, output)
 
-    def _see(
-        self,
-        module: torch.nn.Module,
-        name: ModuleName,
-        group: Group,
-        full: str,
-        component: str,
-        slot: str,
-        leaf: object,
-        flags: int,
-        *,
-        output: bool,
-    ) -> tuple[int, int] | None:
-        if isinstance(leaf, torch.Tensor) and is_plain(leaf):
-            key = (module, slot, "")
-            try:
-                buffer = self._slots[key]
-            except KeyError:
-                buffer = self._slots[key] = self.recorder.buffer(
-                    group, full, component, slot, "", name.location, name.kind
-                )
-            if buffer is None:
-                return None
-            return buffer, self.recorder.tensor(buffer, leaf, flags, remember=output)
-        return self.recorder.value(
-            group,
-            full,
-            component,
-            slot,
-            leaf,
-            location=name.location,
-            kind=name.kind,
-            flags=flags,
-        )
-
-    def _flags(self, module: torch.nn.Module) -> int:
+    @guarded
+    def _outputs(self, module: torch.nn.Module, ports: "_Ports", output: object) -> None:
         flags = flags_now(module)
         if in_backward():
-            flags |= EventFlag.RECOMPUTE
-        return int(flags)
+            flags |= _RECOMPUTE
+        if type(output) is torch.Tensor:
+            self._output(*ports.output(""), output, flags)
+            return
+        for path, leaf in leaves(output):
+            self._output(*ports.output(path), leaf, flags)
+
+    def _output(self, slot: Slot, hook: GradientHook, leaf: object, flags: int) -> None:
+        if not _is_content(leaf):
+            self._note_unseen(slot, leaf)
+            return
+        place = self.recorder.see(slot, leaf, flags, reuse=True)
+        if not isinstance(leaf, torch.Tensor):
+            return
+        node = node_of(leaf)
+        if place is not None and not flags & _RECOMPUTE:
+            self._edges.output(leaf, node, place)
+        if node is not None and hook.slot.buffer != LEFT_OUT:
+            hook_output(leaf, node, hook)
+
+    def _note_unseen(self, slot: Slot, leaf: object) -> None:
+        if any(isinstance(held, torch.Tensor) for held in getattr(leaf, "__dict__", {}).values()):
+            self.recorder.writer.uncovered(
+                f"{slot.name}: the tensors that a {type(leaf).__name__} holds"
+            )
 
 
-def _is_recordable(leaf: object) -> bool:
-    """Tensors and plain numbers; other objects in arguments are not content."""
-    return isinstance(leaf, (torch.Tensor, bool, int, float, complex))
+class _Ports:
+    """The slots of one module's inputs and outputs, made as they are first used."""
+
+    __slots__ = ("_gradients", "_inputs", "_name", "_outputs", "_recorder", "keywords")
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        module: torch.nn.Module,
+        name: ModuleName,
+        gradients: OutputGradients,
+    ) -> None:
+        self.keywords = _takes_several(module.forward)
+        self._recorder, self._name, self._gradients = recorder, name, gradients
+        self._inputs: dict[tuple[int | str, str], Slot] = {}
+        self._outputs: dict[str, tuple[Slot, GradientHook]] = {}
+
+    def input(self, key: int | str, path: str) -> Slot:
+        """Where an argument goes: the batch at a root, else a module's input."""
+        found = self._inputs.get((key, path))
+        if found is None:
+            name = self._name
+            role = f"in[{key}]{path}" if isinstance(key, int) else f"in.{key}{path}"
+            group, full, component = Group.FORWARD, f"{name.path}.{role}", name.path
+            if name.is_root:
+                group, full, component = Group.DATA, f"data.{name.path}.{role}", "data"
+            found = self._recorder.slot(group, full, component, role, "", name.location, name.kind)
+            self._inputs[key, path] = found
+        return found
+
+    def output(self, path: str) -> tuple[Slot, GradientHook]:
+        """Where an output goes, and the hook for its gradient."""
+        found = self._outputs.get(path)
+        if found is None:
+            name, role = self._name, f"out{path}"
+            slot = self._recorder.slot(
+                Group.FORWARD, f"{name.path}.{role}", name.path, role, "", name.location, name.kind
+            )
+            found = self._outputs[path] = (slot, self._gradients.hook_for(name, role))
+        return found
+
+
+class _Quiet:
+    """Keeps torch from warning of our hooks at every call of a compiled module.
+
+    The warning is meant for hooks that would record such a module twice; the names of a run
+    tell the wrapper and what it wraps apart.
+    """
+
+    def __init__(self) -> None:
+        before = list(warnings.filters)
+        warnings.filterwarnings(
+            "ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks"
+        )
+        added = [entry for entry in warnings.filters if entry not in before]
+        self._entry = added[0] if added else None
+
+    def remove(self) -> None:
+        if self._entry in warnings.filters:
+            warnings.filters.remove(self._entry)  # type: ignore[attr-defined]
+        self._entry = None
+
+
+def _takes_several(forward: Callable[..., Any]) -> bool:
+    """More than one argument may be given, and so by keyword."""
+    try:
+        return len(inspect.signature(forward).parameters) != 1
+    except (TypeError, ValueError):
+        return True
+
+
+_CONTENT = (torch.Tensor, bool, int, float, complex, np.ndarray, np.generic, Beyond)
+
+
+def _is_content(leaf: object) -> bool:
+    """Tensors, arrays and plain numbers; other objects in arguments are not content."""
+    return isinstance(leaf, _CONTENT)

@@ -31,13 +31,36 @@ class ModuleName:
 
 @dataclass(frozen=True, slots=True)
 class TensorName:
-    """A parameter or module buffer: its full name and the module that owns it."""
+    """What a parameter or module buffer is called, and the module that owns it."""
 
     name: str
     owner: ModuleName
     role: str
-    aliases: tuple[tuple[str, ModuleName, str], ...] = ()
-    """(name, owner, role) of every other place where the same tensor is registered."""
+
+
+@dataclass(slots=True)
+class Held:
+    """A parameter or module buffer in its place.
+
+    The place counts and not the tensor: a module may put another tensor there at any time.
+
+    Attributes:
+        name: what it is called.
+        holder: the module's own table that it stands in.
+        aliases: every other place where the same tensor is registered.
+    """
+
+    name: TensorName
+    holder: Mapping[str, torch.Tensor | None]
+    aliases: list[TensorName] = field(default_factory=list)
+
+    @property
+    def tensor(self) -> torch.Tensor | None:
+        """What stands there now."""
+        try:
+            return self.holder[self.name.role]
+        except KeyError:
+            return None
 
 
 @dataclass(slots=True)
@@ -45,44 +68,66 @@ class Names:
     """Everything that has a name under the roots. First name wins for what is shared."""
 
     modules: dict[torch.nn.Module, ModuleName] = field(default_factory=dict)
-    parameters: dict[torch.Tensor, TensorName] = field(default_factory=dict)
-    buffers: dict[torch.Tensor, TensorName] = field(default_factory=dict)
-    compiled: list[str] = field(default_factory=list)
+    parameters: dict[torch.Tensor, Held] = field(default_factory=dict)
+    buffers: dict[torch.Tensor, Held] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    """What a reader of the run should know: shared modules, compiled regions."""
 
     def add_root(self, name: str, root: torch.nn.Module) -> None:
         """Name a root module, all modules below it, their parameters and buffers."""
         owners: dict[str, ModuleName] = {}
-        for path, module in root.named_modules(remove_duplicate=False):
-            full = _join(name, path)
-            entry = self.modules.get(module)
-            if entry is None:
-                entry = ModuleName(full, name, module is root, "", kind_of(module))
-                location = _location_of(module) or _enclosing_location(owners, full)
-                entry = ModuleName(full, name, module is root, location, entry.kind)
-                self.modules[module] = entry
-                if _is_compiled(module):
-                    self.compiled.append(full)
-            owners[full] = ModuleName(full, name, module is root, entry.location, entry.kind)
-        self._add(self.parameters, root.named_parameters(remove_duplicate=False), name, owners)
-        self._add(self.buffers, root.named_buffers(remove_duplicate=False), name, owners)
-
-    def _add(
-        self,
-        table: dict[torch.Tensor, TensorName],
-        found: Iterable[tuple[str, torch.Tensor]],
-        root: str,
-        owners: Mapping[str, ModuleName],
-    ) -> None:
-        for path, tensor in found:
-            full = _join(root, path)
-            owner_path, _, role = full.rpartition(".")
-            owner = owners.get(owner_path) or owners[root]
-            known = table.get(tensor)
+        found = [
+            (_join(name, path), module)
+            for path, module in root.named_modules(remove_duplicate=False)
+        ]
+        for full, module in found:
+            known = self.modules.get(module)
+            location = known.location if known else _location_of(module)
+            owner = ModuleName(
+                full,
+                name,
+                module is root,
+                location or _enclosing_location(owners, full),
+                kind_of(module),
+            )
+            # A compiled module and what it wraps have one path; the outer one was there first.
+            owners.setdefault(full, owner)
             if known is None:
-                table[tensor] = TensorName(full, owner, role)
-            elif full != known.name:
-                aliases = (*known.aliases, (full, owner, role))
-                table[tensor] = TensorName(known.name, known.owner, known.role, aliases)
+                self.modules[module] = owner
+                self._note_blind_spots(full, module)
+            elif known.path != full:
+                self.notes.append(f"{full} is the same module as {known.path} and has no own rows")
+        for table, holders in (
+            (self.parameters, [(full, module._parameters) for full, module in found]),
+            (self.buffers, [(full, module._buffers) for full, module in found]),
+        ):
+            for full, holder in holders:
+                _add_tensors(table, holder, full, owners[full])
+
+    def replaced(self, before: torch.Tensor, now: torch.Tensor) -> None:
+        """Note that a module holds another parameter in the same place."""
+        self.parameters[now] = self.parameters.pop(before)
+
+    def _note_blind_spots(self, path: str, module: torch.nn.Module) -> None:
+        if _is_compiled(module):
+            self.notes.append(f"{path} is compiled: what happens inside it is one component")
+        elif isinstance(module, torch.jit.ScriptModule):
+            self.notes.append(f"{path} is a script module: the modules inside it are not seen")
+
+
+def _add_tensors(
+    table: dict[torch.Tensor, Held],
+    holder: Mapping[str, torch.Tensor | None],
+    path: str,
+    owner: ModuleName,
+) -> None:
+    for role, tensor in holder.items():
+        if tensor is None:
+            continue
+        name = TensorName(f"{path}.{role}", owner, role)
+        held = table.setdefault(tensor, Held(name, holder))
+        if held.name.name != name.name:
+            held.aliases.append(name)
 
 
 def named_roots(

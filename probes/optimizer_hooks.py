@@ -4,17 +4,20 @@ A step of a run is the work that one `optimizer.step()` closes, so these hooks a
 clock of the recording.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
+from torch.compiler import is_compiling
 from torch.utils.hooks import RemovableHandle
 
-from bisect_debugger.errors import UsageError
+from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.format.groups import Group
 from probes.content import leaves
-from probes.names import Names, TensorName, kind_of
+from probes.names import ModuleName, Names, TensorName, kind_of
 from probes.recorder import Recorder, guarded
+from probes.slots import Slot
 
 Optimizers = torch.optim.Optimizer | Iterable[torch.optim.Optimizer] | Mapping[str, Any] | None
 
@@ -40,98 +43,157 @@ class OptimizerHooks:
             before: called before a step, ahead of the gradients.
             after: called after a step, behind the optimizer's state.
         """
-        self.recorder = recorder
-        self._names = names.parameters
-        self._optimizers = optimizers
-        self._label = {id(optimizer): name for name, optimizer in optimizers.items()}
-        self._number = {id(optimizer): i for i, optimizer in enumerate(optimizers.values())}
         self._before_step = before
         self._after_step = after
-        self._handles: list[RemovableHandle] = []
-        for optimizer in optimizers.values():
-            self._handles += [
-                optimizer.register_step_pre_hook(self._before),
-                optimizer.register_step_post_hook(self._after),
-            ]
+        self._probes = [
+            _OptimizerProbe(recorder, names, optimizer, name, number, self)
+            for number, (name, optimizer) in enumerate(optimizers.items())
+        ]
 
     def remove(self) -> None:
         """Take all hooks away."""
+        for probe in self._probes:
+            probe.remove()
+        self._probes = []
+
+    def before(self) -> None:
+        """Do what comes ahead of the gradients."""
+        self._before_step()
+
+    def after(self) -> None:
+        """Do what comes behind the optimizer's state."""
+        self._after_step()
+
+
+class _OptimizerProbe:
+    """The hooks on one optimizer."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        names: Names,
+        optimizer: torch.optim.Optimizer,
+        component: str,
+        number: int,
+        owner: OptimizerHooks,
+    ) -> None:
+        self.recorder = recorder
+        self._names, self._component, self._number = names, component, number
+        self._kind = kind_of(optimizer)
+        self._owner = owner
+        self._depth = 0
+        self._ports: dict[torch.Tensor, _Port] = {}
+        self._handles: list[RemovableHandle] = [
+            optimizer.register_step_pre_hook(self._before),
+            optimizer.register_step_post_hook(self._after),
+        ]
+
+    def remove(self) -> None:
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
+        self._ports.clear()
 
     def _before(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        self._gradients(optimizer)
+        if is_compiling():
+            return
+        if self._depth:
+            # A subclass whose step calls its parent's fires twice; one that raised left a trace.
+            self._depth = _depth_of(optimizer) - 1
+        self._depth += 1
+        if self._depth == 1:
+            self._gradients(optimizer)
 
     def _after(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if is_compiling():
+            return
+        self._depth = max(self._depth - 1, 0)
+        if self._depth:
+            return
         self._state(optimizer)
-        self._close(optimizer)
+        # The clock runs outside the window too, and after a failure it costs nothing.
+        if not self.recorder.closed:
+            self.recorder.end_step(self._number)
 
     @guarded
     def _gradients(self, optimizer: torch.optim.Optimizer) -> None:
         self.recorder.begin_step()
-        self._before_step()
-        for parameter, name in self._parameters(optimizer):
-            if parameter.grad is not None:
-                self.recorder.value(
-                    Group.GRAD,
-                    f"{name.name}.grad",
-                    name.owner.path,
-                    name.role,
-                    parameter.grad,
-                    subject=name.name,
-                    location=name.owner.location,
-                    kind=name.owner.kind,
-                )
+        self._owner.before()
+        for parameter, port in self._parameters(optimizer):
+            gradient = parameter.grad
+            if gradient is not None:
+                self.recorder.see(port.gradient, gradient)
 
     @guarded
     def _state(self, optimizer: torch.optim.Optimizer) -> None:
-        component, kind = self._label[id(optimizer)], kind_of(optimizer)
         for index, group in enumerate(optimizer.param_groups):
             for key, value in group.items():
-                if key == "params":
-                    continue
-                for path, leaf in leaves(value):
-                    if isinstance(leaf, (float, int, torch.Tensor)) and not isinstance(leaf, bool):
-                        name = f"{component}.group[{index}].{key}{path}"
-                        self.recorder.value(
-                            Group.OPTIM, name, component, f"{key}{path}", leaf, kind=kind
-                        )
-        for parameter, named in self._parameters(optimizer):
+                if key != "params":
+                    self._hyper_parameter(f"group[{index}].", key, value)
+        for parameter, port in self._parameters(optimizer):
             for key, value in optimizer.state.get(parameter, {}).items():
-                for path, leaf in leaves(value):
-                    if isinstance(leaf, (float, int, torch.Tensor)):
-                        self.recorder.value(
-                            Group.OPTIM,
-                            f"{component}.{key}{path}[{named.name}]",
-                            component,
-                            f"{key}{path}",
-                            leaf,
-                            subject=named.name,
-                            kind=kind,
-                        )
-        self._after_step()
+                for path, leaf in _numbers(value):
+                    self.recorder.see(port.state(f"{key}{path}"), leaf)
+        self._owner.after()
 
-    def _close(self, optimizer: torch.optim.Optimizer) -> None:
-        # The clock runs outside the window too, and after a failure it costs nothing.
-        if not self.recorder.closed:
-            self.recorder.end_step(self._number[id(optimizer)])
+    def _hyper_parameter(self, group: str, key: str, value: object) -> None:
+        for path, leaf in _numbers(value):
+            name, role = f"{self._component}.{group}{key}{path}", f"{key}{path}"
+            slot = self.recorder.slot(Group.OPTIM, name, self._component, role, kind=self._kind)
+            self.recorder.see(slot, leaf)
 
     def _parameters(
         self, optimizer: torch.optim.Optimizer
-    ) -> Iterable[tuple[torch.Tensor, TensorName]]:
+    ) -> Iterator[tuple[torch.Tensor, "_Port"]]:
         """The optimizer's parameters in its own order, also those of no named module."""
         position = 0
         for group in optimizer.param_groups:
             for parameter in group["params"]:
-                name = self._names.get(parameter)
-                if name is None:
-                    name = _unnamed(self._label[id(optimizer)], position)
-                yield parameter, name
+                port = self._ports.get(parameter)
+                if port is None:
+                    held = self._names.parameters.get(parameter)
+                    name = held.name if held else _unnamed(self._component, position)
+                    port = _Port(self.recorder, name, self._component, self._kind)
+                    self._ports[parameter] = port
+                yield parameter, port
                 position += 1
 
 
-def named_optimizers(optimizers: Optimizers) -> dict[str, torch.optim.Optimizer]:
+class _Port:
+    """The slots of one parameter's gradient and moments."""
+
+    __slots__ = ("_component", "_kind", "_name", "_recorder", "_state", "gradient")
+
+    def __init__(self, recorder: Recorder, name: TensorName, component: str, kind: str) -> None:
+        self._recorder, self._name = recorder, name
+        self._component, self._kind = component, kind
+        self._state: dict[str, Slot] = {}
+        self.gradient = recorder.slot(
+            Group.GRAD,
+            f"{name.name}.grad",
+            name.owner.path,
+            name.role,
+            name.name,
+            name.owner.location,
+            name.owner.kind,
+        )
+
+    def state(self, key: str) -> Slot:
+        """Where a moment of this parameter goes."""
+        found = self._state.get(key)
+        if found is None:
+            found = self._state[key] = self._recorder.slot(
+                Group.OPTIM,
+                f"{self._component}.{key}[{self._name.name}]",
+                self._component,
+                key,
+                self._name.name,
+                kind=self._kind,
+            )
+        return found
+
+
+def named_optimizers(optimizers: object) -> dict[str, torch.optim.Optimizer]:
     """Optimizers by name: ``optimizer`` for one, ``optimizer[i]`` for several, keys of a dict.
 
     Raises:
@@ -144,7 +206,7 @@ def named_optimizers(optimizers: Optimizers) -> dict[str, torch.optim.Optimizer]
     if isinstance(optimizers, Mapping):
         named = {str(name): optimizer for name, optimizer in optimizers.items()}
     else:
-        found = list(optimizers)
+        found = list(optimizers) if isinstance(optimizers, Iterable) else [optimizers]
         named = {
             "optimizer" if len(found) == 1 else f"optimizer[{index}]": optimizer
             for index, optimizer in enumerate(found)
@@ -152,14 +214,38 @@ def named_optimizers(optimizers: Optimizers) -> dict[str, torch.optim.Optimizer]
     for name, optimizer in named.items():
         if not isinstance(optimizer, torch.optim.Optimizer):
             raise UsageError(
-                f"attach was given a {type(optimizer).__name__} as {name!r}, which is not a "
-                "torch.optim.Optimizer; hand over the optimizer that steps the model."
+                f"attach was given a {type(optimizer).__name__} as {printable(name)!r}, which is "
+                "not a torch.optim.Optimizer; hand over the optimizer that steps the model."
             )
     return named
 
 
-def _unnamed(component: str, position: int) -> TensorName:
-    from probes.names import ModuleName
+def _numbers(value: object) -> Iterable[tuple[str, object]]:
+    """The tensors and numbers in a value of an optimizer's; its switches and names are none."""
+    if type(value) is torch.Tensor or type(value) is float:
+        return (("", value),)
+    return (
+        (path, leaf)
+        for path, leaf in leaves(value)
+        if isinstance(leaf, (float, int, torch.Tensor)) and not isinstance(leaf, bool)
+    )
 
+
+def _depth_of(optimizer: torch.optim.Optimizer) -> int:
+    """How many calls of the optimizer's hooked step are going on, the one that asks included."""
+    depth = 0
+    frame = sys._getframe(2)
+    while frame is not None:
+        arguments = frame.f_locals.get("args")
+        inside = frame.f_code.co_filename == torch.optim.optimizer.__file__
+        if inside and frame.f_code.co_name == "wrapper" and arguments:
+            depth += arguments[0] is optimizer
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return depth
+
+
+def _unnamed(component: str, position: int) -> TensorName:
     owner = ModuleName(component, component, False, "", "")
     return TensorName(f"{component}.param[{position}]", owner, f"param[{position}]")

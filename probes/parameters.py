@@ -1,13 +1,13 @@
 """Parameters and module buffers: at init, after each step, and changed between steps."""
 
-import torch
-
-from bisect_debugger.format.digests import content_digest
 from bisect_debugger.format.groups import Group
-from bisect_debugger.format.schema import EventFlag
-from probes.content import dense_bytes, is_plain
-from probes.names import Names, TensorName
+from bisect_debugger.format.schema import INIT_STEP, EventFlag
+from probes.names import Held, Names, TensorName
 from probes.recorder import Recorder
+from probes.slots import Slot
+
+_INIT = int(EventFlag.INIT)
+_OUTSIDE_STEP = int(EventFlag.OUTSIDE_STEP)
 
 
 class Parameters:
@@ -16,72 +16,65 @@ class Parameters:
     def __init__(self, recorder: Recorder, names: Names) -> None:
         """Record what has a name."""
         self._recorder = recorder
-        self._named = {**names.parameters, **names.buffers}
-        self._digests: dict[str, bytes] = {}
+        self._known_at = INIT_STEP
+        self._watched: list[_Watched] = []
+        for held in (*names.parameters.values(), *names.buffers.values()):
+            aliases = [self._slot(alias, held.name.name) for alias in held.aliases]
+            self._watched.append(_Watched(held, self._slot(held.name), aliases))
 
     def at_init(self) -> None:
         """Their values when recording begins; a shared one also under its other names."""
-        for tensor, name in self._named.items():
-            self._see(tensor, name, EventFlag.INIT)
-            for alias, owner, role in name.aliases:
-                self._recorder.value(
-                    Group.PARAM,
-                    alias,
-                    owner.path,
-                    role,
-                    tensor,
-                    subject=name.name,
-                    location=owner.location,
-                    kind=owner.kind,
-                    flags=EventFlag.INIT,
-                )
+        self._see_all(_INIT)
+        for watched in self._watched:
+            for slot in watched.aliases:
+                self._recorder.see(slot, watched.held.tensor, _INIT)
 
     def after_step(self) -> None:
         """Their values after an optimizer step."""
-        for tensor, name in self._named.items():
-            self._see(tensor, name, EventFlag.NONE)
+        self._see_all(0)
 
     def before_step(self) -> None:
         """Those that somebody changed since the end of the last step.
 
         They are hashed again: a write through `.data` or shared memory does not raise the
-        tensor's version, so the version cannot tell.
+        tensor's version, so the version cannot tell. After steps outside the window nothing is
+        known, and all are recorded.
         """
-        for tensor, name in self._named.items():
-            digest = _digest(tensor)
-            if digest is not None and self._digests.get(name.name, digest) != digest:
-                self._see(tensor, name, EventFlag.OUTSIDE_STEP)
-
-    def forget(self) -> None:
-        """Steps outside the window are not watched, so what was known is stale after them."""
-        self._digests.clear()
-
-    def _see(self, tensor: torch.Tensor, name: TensorName, flags: EventFlag) -> None:
-        owner = name.owner
-        if not is_plain(tensor):
-            self._recorder.value(
-                Group.PARAM,
-                name.name,
-                owner.path,
-                name.role,
-                tensor,
-                location=owner.location,
-                kind=owner.kind,
-                flags=flags,
-            )
+        if self._recorder.step > self._known_at + 1:
+            self._see_all(0)
             return
-        layout, content = dense_bytes(tensor)
-        digest = content_digest(content, layout)
-        self._digests[name.name] = digest
-        buffer = self._recorder.buffer(
-            Group.PARAM, name.name, owner.path, name.role, "", owner.location, owner.kind
+        for watched in self._watched:
+            tensor, slot = watched.held.tensor, watched.slot
+            if (
+                tensor is not None
+                and watched.digest
+                and slot.matches(tensor)
+                and slot.digest(tensor) != watched.digest
+            ):
+                watched.digest = self._recorder.see_plain(slot, tensor, _OUTSIDE_STEP)
+
+    def _see_all(self, flags: int) -> None:
+        self._known_at = self._recorder.step
+        for watched in self._watched:
+            tensor, slot = watched.held.tensor, watched.slot
+            if tensor is not None and slot.matches(tensor):
+                watched.digest = self._recorder.see_plain(slot, tensor, flags)
+                continue
+            watched.digest = b""
+            if tensor is not None:
+                self._recorder.see(slot, tensor, flags)
+
+    def _slot(self, name: TensorName, subject: str = "") -> Slot:
+        owner = name.owner
+        return self._recorder.slot(
+            Group.PARAM, name.name, owner.path, name.role, subject, owner.location, owner.kind
         )
-        if buffer is not None:
-            self._recorder.hashed(buffer, layout, content, digest, flags)
 
 
-def _digest(tensor: torch.Tensor) -> bytes | None:
-    if not is_plain(tensor):
-        return None
-    layout, content = dense_bytes(tensor)
-    return content_digest(content, layout)
+class _Watched:
+    """A parameter or buffer with the digest it was last seen with, empty for none."""
+
+    __slots__ = ("aliases", "digest", "held", "slot")
+
+    def __init__(self, held: Held, slot: Slot, aliases: list[Slot]) -> None:
+        self.held, self.slot, self.aliases, self.digest = held, slot, aliases, b""

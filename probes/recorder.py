@@ -5,7 +5,7 @@ writes. No hook raises into the trainer: `guarded` turns any failure of ours int
 an `incomplete` run, and silence from then on.
 """
 
-import fnmatch
+import contextlib
 import functools
 import os
 import sys
@@ -18,74 +18,55 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch.compiler import is_compiling
 
+from bisect_debugger.errors import printable
 from bisect_debugger.format.digests import content_digest
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
-from bisect_debugger.format.schema import INIT_STEP, EventFlag
-from probes.content import Unsupported, dense_bytes, is_plain, parts
+from bisect_debugger.format.schema import END_INCOMPLETE, INIT_STEP, EventFlag
+from probes.content import Part, Unsupported, parts
+from probes.selection import Selection
+from probes.slots import LEFT_OUT, Slot, content_of, scalar_bytes
 from probes.stats import stats_of
 from probes.writer import RunWriter
 
 P = ParamSpec("P")
-T = TypeVar("T")
+
+Place = tuple[int, int]
+"""(buffer id, occurrence in the step)."""
+
+REUSE_BYTES = 16384
+"""Size from which looking a content up is cheaper than hashing it again (about 1 us)."""
+
+_NO_GRAD = int(EventFlag.NO_GRAD)
+_EVAL_MODE = int(EventFlag.EVAL_MODE)
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """What is recorded.
-
-    Attributes:
-        level: ``coarse``, ``digest``, ``stats`` or ``full``.
-        first: first recorded step.
-        last: one past the last recorded step, or None for no end.
-        groups: recorded groups.
-        include: name globs; empty for all.
-        exclude: name globs that are left out.
-        heads: module paths whose events are always kept.
-    """
-
-    level: str = "digest"
-    first: int = 0
-    last: int | None = None
-    groups: frozenset[Group] = frozenset(Group)
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    heads: tuple[str, ...] = ()
-
-    def covers(self, step: int) -> bool:
-        """The step is recorded; init always is."""
-        if step == INIT_STEP:
-            return True
-        return step >= self.first and (self.last is None or step < self.last)
-
-    def takes(self, group: Group, name: str, component: str) -> bool:
-        """The buffer is recorded."""
-        if group not in self.groups:
-            return False
-        if component in self.heads:
-            return True
-        if self.include and not any(fnmatch.fnmatchcase(name, glob) for glob in self.include):
-            return False
-        return not any(fnmatch.fnmatchcase(name, glob) for glob in self.exclude)
-
-
-@dataclass(frozen=True, slots=True)
-class LastOutput:
-    """The output that was hashed last."""
+class Known:
+    """A tensor that was hashed in this step."""
 
     tensor: weakref.ref[torch.Tensor]
     version: int
     layout: Layout
     digest: bytes
 
-    def is_still(self, tensor: torch.Tensor) -> bool:
-        """It is this very tensor, and nobody wrote to it since."""
-        return self.tensor() is tensor and self.version == version_of(tensor) >= 0
-
 
 class Recorder:
-    """The state of one recording."""
+    """The state of one recording.
+
+    Attributes:
+        writer: where events go.
+        selection: what is recorded.
+        step: the step that is going on.
+        begun: something of this step was seen.
+        active: events are taken at this moment and in this process.
+        failed: why recording stopped, or empty.
+        closed: the recording has ended.
+        at_begin: called when a step begins, before its first event.
+        withdraw: takes all hooks away; called after a failure, from where that is safe.
+    """
 
     def __init__(self, writer: RunWriter, selection: Selection) -> None:
         """Record into a writer what the selection takes."""
@@ -93,25 +74,21 @@ class Recorder:
         self.selection = selection
         self.step = INIT_STEP
         self.begun = True
+        self.active = True
         self.failed = ""
         self.closed = False
         self.lock = threading.RLock()
         self.at_begin: list[Callable[[], None]] = []
-        """Called when a step begins, before its first event."""
-        self._pid = os.getpid()
-        self._active = True
+        self.withdraw: Callable[[], None] = _nothing
+        self._forked = False
         self._payload = selection.level == "full"
         self._keeps_content = selection.level in ("stats", "full")
-        self._ids: dict[tuple[Group, str], int | None] = {}
+        self._slots: dict[tuple[Group, str], Slot] = {}
         self._occurrences: dict[int, int] = {}
-        self._last_output: LastOutput | None = None
+        self._known: dict[int, Known] = {}
+        _recorders.add(self)
 
-    @property
-    def active(self) -> bool:
-        """Events are taken at this moment, in this process and by this thread's program."""
-        return self._active and not torch.compiler.is_compiling() and os.getpid() == self._pid
-
-    def buffer(
+    def slot(
         self,
         group: Group,
         name: str,
@@ -120,80 +97,102 @@ class Recorder:
         subject: str = "",
         location: str = "",
         kind: str = "",
-    ) -> int | None:
-        """Id of a buffer, or None where the selection leaves it out."""
+    ) -> Slot:
+        """The slot of a buffer; the same (group, name) gives the same one again."""
         key = (group, name)
-        if key in self._ids:
-            return self._ids[key]
-        found = None
-        if self.selection.takes(group, name, component):
-            found = self.writer.buffer(group, name, component, role, subject, location, kind)
-        self._ids[key] = found
+        found = self._slots.get(key)
+        if found is None:
+            found = Slot(group, name, component, role, subject, location, kind)
+            self._slots[key] = found
         return found
 
-    def begin_step(self) -> None:
-        """Note that work for the current step begins, if it has not yet."""
-        if not self._active:
-            return
+    def begin_step(self) -> bool:
+        """Note that work for the current step begins; True if it had not begun yet."""
+        if self.begun or not self.active:
+            return False
         with self.lock:
             # Two threads may arrive at once; the first one begins the step.
             fresh, self.begun = not self.begun, True
             for call in self.at_begin if fresh else ():
                 call()
+            return fresh
 
     def end_step(self, optimizer: int, closed: bool = True) -> None:
-        """Close the current step and go on to the next."""
+        """Close the current step and go on to the next; never raises."""
         with self.lock:
-            if self._active:
-                self.writer.close_step(self.step, optimizer=optimizer, closed=closed)
+            if self.active:
+                try:
+                    self.writer.close_step(self.step, optimizer=optimizer, closed=closed)
+                except Exception as error:  # noqa: BLE001 - a probe must never change the run
+                    self.fail(f"{type(error).__name__}: {error}")
                 if self.writer.failed:
                     self.fail(self.writer.failed)
             self.step += 1
             self.begun = False
             self._occurrences.clear()
-            self._last_output = None
-            self._active = not self.failed and not self.closed and self.selection.covers(self.step)
+            self._known.clear()
+            stopped = self.failed or self.closed or self._forked
+            self.active = not stopped and self.selection.covers(self.step)
 
-    def tensor(
-        self, buffer: int, tensor: torch.Tensor, flags: int = 0, *, remember: bool = False
-    ) -> int:
-        """Record a plain tensor; returns its occurrence in this step.
+    def see(
+        self, slot: Slot, value: object, flags: int = 0, *, reuse: bool = False
+    ) -> Place | None:
+        """Record a value of any kind; every path of a recorded value leads through here.
 
         Args:
-            buffer: its id.
-            tensor: dense, strided, on the CPU.
+            slot: the buffer it belongs to.
+            value: a tensor of any kind, an array, a number, text or bytes.
             flags: `EventFlag` bits.
-            remember: it is a module's output and likely the next module's input, which then
-                need not be hashed again.
-        """
-        last = self._last_output
-        known = last is not None and last.is_still(tensor)
-        if known and last is not None and not self._keeps_content:
-            self.writer.event(buffer, last.layout, last.digest, flags)
-            return self._count(buffer)
-        layout, content = dense_bytes(tensor)
-        digest = content_digest(content, layout)
-        self.hashed(buffer, layout, content, digest, flags)
-        if remember:
-            self._last_output = LastOutput(weakref.ref(tensor), version_of(tensor), layout, digest)
-        return self._count(buffer)
+            reuse: a tensor object that was hashed in this step, and not written to since as
+                far as torch counts, is not hashed again.
 
-    def hashed(
+        Returns:
+            Buffer and occurrence of its first part, or None where nothing was recorded.
+        """
+        if not slot.matches(value):
+            return self._see_parts(slot, value, flags)
+        if not self.see_plain(slot, value, flags, reuse=reuse):  # type: ignore[arg-type]
+            return None
+        return self._count(slot.buffer)
+
+    def see_plain(
+        self, slot: Slot, tensor: torch.Tensor, flags: int = 0, *, reuse: bool = False
+    ) -> bytes:
+        """Record a tensor that the slot matches; returns its digest, empty if it is left out."""
+        if slot.buffer < 0:
+            slot.buffer = self._resolve(slot)
+            if slot.buffer == LEFT_OUT:
+                return b""
+        if self._keeps_content:
+            digest = slot.digest(tensor)
+            self.write(slot, slot.layout, content_of(tensor), digest, flags)
+            return digest
+        again = reuse and slot.nbytes >= REUSE_BYTES
+        digest = self._digest(slot, tensor) if again else slot.digest(tensor)
+        self.writer.event(slot.buffer, slot.layout, digest, flags)
+        return digest
+
+    def value(
+        self, group: Group, name: str, component: str, role: str, value: object, flags: int = 0
+    ) -> Place | None:
+        """Record a value under a name that is looked up; for what is seen rarely."""
+        return self.see(self.slot(group, name, component, role), value, flags)
+
+    def write(
         self,
-        buffer: int,
+        slot: Slot,
         layout: Layout,
         content: npt.NDArray[np.uint8],
         digest: bytes,
         flags: int,
-        *,
-        keep: bool = True,
     ) -> None:
-        """Write an event whose content was hashed already; ``keep`` allows payload and numbers."""
-        if not (self._keeps_content and keep):
-            self.writer.event(buffer, layout, digest, flags)
+        """Write one event with what the level keeps of its content."""
+        # A generator's state tells by its digest alone, and it is large.
+        if not self._keeps_content or slot.group is Group.RNG:
+            self.writer.event(slot.buffer, layout, digest, flags)
             return
         self.writer.event(
-            buffer,
+            slot.buffer,
             layout,
             digest,
             flags,
@@ -201,66 +200,105 @@ class Recorder:
             stats=stats_of(content, layout),
         )
 
-    def value(
-        self,
-        group: Group,
-        name: str,
-        component: str,
-        role: str,
-        value: object,
-        *,
-        subject: str = "",
-        location: str = "",
-        kind: str = "",
-        flags: int = 0,
-    ) -> tuple[int, int] | None:
-        """Record a value of any kind.
-
-        Returns:
-            (buffer id, occurrence) of its first part, or None where nothing was recorded.
-        """
-        if isinstance(value, torch.Tensor) and is_plain(value) and group is not Group.RNG:
-            buffer = self.buffer(group, name, component, role, subject, location, kind)
-            return None if buffer is None else (buffer, self.tensor(buffer, value, flags))
-        try:
-            pieces = parts(value)
-        except Unsupported as reason:
-            self.writer.uncovered(f"{name}: {reason}")
-            return None
-        first: tuple[int, int] | None = None
-        for piece in pieces:
-            buffer = self.buffer(
-                group, name + piece.suffix, component, role + piece.suffix, subject, location, kind
-            )
-            if buffer is None:
-                continue
-            digest = content_digest(piece.content, piece.layout)
-            # A generator's state tells by its digest alone, and it is large.
-            keep = group is not Group.RNG
-            self.hashed(buffer, piece.layout, piece.content, digest, flags, keep=keep)
-            first = first or (buffer, self._count(buffer))
-        return first
-
     def fail(self, reason: str) -> None:
         """Stop recording for good, say so once, and let the training go on."""
         if self.failed:
             return
-        self.failed = reason
-        self._active = False
-        sys.stderr.write(
-            f"bisect-debugger: recording stopped ({reason}); the training goes on unchanged, and "
-            "the run is kept as incomplete.\n"
-        )
+        self.failed = printable(reason)
+        self.active = False
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(
+                f"bisect-debugger: recording stopped ({self.failed}); the training goes on "
+                "unchanged, and the run is kept as incomplete.\n"
+            )
+        self.writer.finish(END_INCOMPLETE, self.failed)
 
     def stop(self) -> None:
         """Take no more events."""
         self.closed = True
-        self._active = False
+        self.active = False
 
-    def _count(self, buffer: int) -> int:
+    def silence(self) -> None:
+        """In a forked child: take no events, ever; the parent may have held the lock."""
+        self._forked = True
+        self.active = False
+        self.lock = threading.RLock()
+
+    def _resolve(self, slot: Slot) -> int:
+        if slot.buffer == LEFT_OUT or not self.selection.takes(
+            slot.group, slot.name, slot.component
+        ):
+            return LEFT_OUT
+        return self.writer.buffer(
+            slot.group,
+            slot.name,
+            slot.component,
+            slot.role,
+            slot.subject,
+            slot.location,
+            slot.kind,
+        )
+
+    def _digest(self, slot: Slot, tensor: torch.Tensor) -> bytes:
+        known = self._known.get(id(tensor))
+        if (
+            known is not None
+            and known.tensor() is tensor
+            and known.version == version_of(tensor)
+            and known.layout is slot.layout
+        ):
+            return known.digest
+        digest = slot.digest(tensor)
+        version = version_of(tensor)
+        # A parameter is written through `.data` as a matter of course, which torch does not count.
+        if version >= 0 and type(tensor) is torch.Tensor:
+            self._known[id(tensor)] = Known(weakref.ref(tensor), version, slot.layout, digest)
+        return digest
+
+    def _see_parts(self, slot: Slot, value: object, flags: int) -> Place | None:
+        try:
+            pieces = _pieces(value)
+        except Exception as reason:  # noqa: BLE001 - what a value refuses is its own affair
+            what = (
+                str(reason) if isinstance(reason, Unsupported) else f"it cannot be read ({reason})"
+            )
+            self.writer.uncovered(f"{slot.name}: {printable(what)}")
+            return None
+        first: Place | None = None
+        for piece in pieces:
+            part = slot
+            if piece.suffix:
+                part = self.slot(
+                    slot.group,
+                    slot.name + piece.suffix,
+                    slot.component,
+                    slot.role + piece.suffix,
+                    slot.subject,
+                    slot.location,
+                    slot.kind,
+                )
+            if part.buffer < 0:
+                part.buffer = self._resolve(part)
+                if part.buffer == LEFT_OUT:
+                    continue
+            digest = content_digest(piece.content, piece.layout)
+            self.write(part, piece.layout, piece.content, digest, flags)
+            place = self._count(part.buffer)
+            first = first or place
+        return first
+
+    def _count(self, buffer: int) -> Place:
         seen = self._occurrences.get(buffer, 0)
         self._occurrences[buffer] = seen + 1
-        return seen
+        return buffer, seen
+
+
+def _pieces(value: object) -> list[Part]:
+    number = scalar_bytes(value)
+    if number is not None:
+        layout, raw = number
+        return [Part("", layout, np.frombuffer(raw, dtype=np.uint8))]
+    return parts(value)
 
 
 def version_of(tensor: torch.Tensor) -> int:
@@ -284,27 +322,41 @@ def guarded(
 
     @functools.wraps(function)
     def hook(probe: S, /, *args: P.args, **kwargs: P.kwargs) -> None:
-        recorder = probe.recorder
-        if not recorder.active:
+        # First of all: anything else would become part of the program that is compiled.
+        if is_compiling() or not probe.recorder.active:
             return
         try:
             function(probe, *args, **kwargs)
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
-            recorder.fail(f"{type(error).__name__}: {str(error)[:200]}")
+            probe.recorder.fail(f"{type(error).__name__}: {error}")
 
     return hook
 
 
 def flags_now(module: torch.nn.Module | None = None) -> int:
     """Circumstances of an event at this moment, as `EventFlag` bits."""
-    flags = EventFlag.NONE
-    if not torch.is_grad_enabled():
-        flags |= EventFlag.NO_GRAD
+    flags = 0 if torch.is_grad_enabled() else _NO_GRAD
     if module is not None and not module.training:
-        flags |= EventFlag.EVAL_MODE
-    return int(flags)
+        flags |= _EVAL_MODE
+    return flags
 
 
 def in_backward() -> bool:
     """An autograd engine is at work in this thread."""
-    return bool(torch._C._current_graph_task_id() != -1)
+    return torch._C._current_graph_task_id() != -1
+
+
+def _nothing() -> None:
+    """Stand in where nothing is to be done."""
+
+
+_recorders: "weakref.WeakSet[Recorder]" = weakref.WeakSet()
+
+
+def _silence_child() -> None:
+    for recorder in _recorders:
+        recorder.silence()
+
+
+# Forked workers of a data loader hold every hook of their parent and must not write its run.
+os.register_at_fork(after_in_child=_silence_child)

@@ -4,10 +4,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from bisect_debugger.errors import UsageError
 from bisect_debugger.format.groups import Group
 from probes.content import leaves
 from probes.names import kind_of
 from probes.recorder import Recorder, flags_now, guarded
+from probes.slots import Slot
 
 
 class Watch:
@@ -21,15 +23,31 @@ class Watch:
             target: the replay buffer or sampler.
             method: name of the method, e.g. ``sample``.
             name: what the target is called in the run.
+
+        Raises:
+            UsageError: the object has no such method, or its attributes cannot be set.
         """
         self.recorder = recorder
         self._target = target
         self._method = method
         self._component = f"replay.{name}"
-        self._own = method in vars(target)
-        self._original: Callable[..., Any] = getattr(target, method)
-        self._wrapper = self._wrap(self._original)
-        setattr(target, method, self._wrapper)
+        self._slots: dict[str, Slot] = {}
+        original = getattr(target, method, None)
+        if not callable(original) or method.startswith("__"):
+            raise UsageError(
+                f"{type(target).__name__} has no method {method!r} that can be watched; name the "
+                "method that returns the sample."
+            )
+        self._original: Callable[..., Any] = original
+        try:
+            self._own = method in vars(target)
+            self._wrapper = _Watched(self, target, method, original)
+            setattr(target, method, self._wrapper)
+        except (TypeError, AttributeError) as error:
+            raise UsageError(
+                f"{type(target).__name__} lets no attribute be set, so {method!r} cannot be "
+                "watched; call record() on what it returns instead."
+            ) from error
 
     def remove(self) -> None:
         """Put the method back, unless somebody else replaced it since."""
@@ -40,31 +58,48 @@ class Watch:
         else:
             delattr(self._target, self._method)
 
-    def _wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            self._before()
-            result = original(*args, **kwargs)
-            self._after(result)
-            return result
-
-        return wrapper
-
     @guarded
-    def _before(self) -> None:
-        # The streams at the step's start are read before the sampler draws from them.
+    def before(self) -> None:
+        """Begin the step, so that its streams are read before the sampler draws from them."""
         self.recorder.begin_step()
 
     @guarded
-    def _after(self, result: object) -> None:
+    def after(self, result: object) -> None:
+        """Record what was returned."""
         for path, leaf in leaves(result):
-            slot = f"{self._method}{path}"
-            self.recorder.value(
-                Group.REPLAY,
-                f"{self._component}.{slot}",
-                self._component,
-                slot,
-                leaf,
-                kind=kind_of(self._target),
-                flags=flags_now(),
-            )
+            slot = self._slots.get(path)
+            if slot is None:
+                role = f"{self._method}{path}"
+                slot = self._slots[path] = self.recorder.slot(
+                    Group.REPLAY,
+                    f"{self._component}.{role}",
+                    self._component,
+                    role,
+                    kind=kind_of(self._target),
+                )
+            self.recorder.see(slot, leaf, flags_now())
+
+
+class _Watched:
+    """Stands in for a bound method.
+
+    A trainer may copy or save its replay buffer at any time: the copy gets the method itself.
+    """
+
+    def __init__(
+        self, watch: Watch, target: object, method: str, original: Callable[..., Any]
+    ) -> None:
+        functools.update_wrapper(self, original)
+        self._watch, self._target, self._method, self._original = watch, target, method, original
+        self._is_own = method in vars(target)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self._watch.before()
+        result = self._original(*args, **kwargs)
+        self._watch.after(result)
+        return result
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[object, ...]]:
+        if self._is_own:
+            return functools.partial, (self._original,)
+        return getattr, (self._target, self._method)
