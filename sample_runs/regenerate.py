@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 
 from bisect_debugger.diagnosis import Verdict, diagnose_pair
@@ -39,7 +40,8 @@ def note_of(folder: Path, expected: Verdict) -> str:
     Raises:
         SystemExit: another verdict than expected, or a file that is too large to ship.
     """
-    with open_pair(folder / "a.h5", folder / "b.h5") as pair:
+    # From inside the folder, so that its path does not stand in the note.
+    with chdir(folder), open_pair("a.h5", "b.h5") as pair:
         diagnosis = diagnose_pair(pair)
         if diagnosis.verdict is not expected:
             raise SystemExit(f"{folder}: {diagnosis.sentence}")
