@@ -121,12 +121,16 @@ def to_float64(stored: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:
 
 
 def _bfloat16(bits: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # widening a signalling NaN makes it quiet
+        return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
 
 
 def _complex32(bits: npt.NDArray[Any]) -> npt.NDArray[Any]:
     pairs = np.ascontiguousarray(bits).reshape(*bits.shape, 1).view(np.float16)
-    result: npt.NDArray[Any] = pairs[..., 0].astype(np.float64) + 1j * pairs[..., 1]
+    result = np.empty(bits.shape, dtype=np.complex128)
+    # Assigned apart: a product with 1j would turn the real part beside an Inf into NaN.
+    result.real = pairs[..., 0]
+    result.imag = pairs[..., 1]
     return result
 
 

@@ -4,6 +4,7 @@ Every check happens before a value is read: links and external storage are refus
 and element types must be the schema's, and text filters must be HDF5's own.
 """
 
+import math
 import os
 from pathlib import Path
 
@@ -15,6 +16,16 @@ from bisect_debugger.format import schema
 from bisect_debugger.format.digests import DIGEST_ALGORITHM
 
 _RECORD_AGAIN = "record the run again"
+
+_MOST_CHUNK_BYTES = 16 << 20
+"""A chunk is read as a whole; those of a run have 64 KiB at most."""
+
+# HDF5 keeps what it saw of a dataset first. While a run is still being written, all that a step
+# refers to is in the file before the step is, so steps must be looked at before the rest.
+_STEPS_FIRST = (
+    *schema.STEPS,
+    *(column for column in schema.ALL_COLUMNS if column not in schema.STEPS),
+)
 
 
 def open_file(path: Path) -> h5py.File:
@@ -31,7 +42,8 @@ def open_file(path: Path) -> h5py.File:
     file = _open(path)
     try:
         _check_header(path, file)
-        for column in schema.ALL_COLUMNS:
+        _check_links(path, file, "environment")
+        for column in _STEPS_FIRST:
             _check_column(path, file, column)
     except UnreadableRun:
         file.close()
@@ -49,6 +61,14 @@ def damaged(path: Path, error: Exception) -> UnreadableRun:
 
 
 def _check_path(path: Path) -> None:
+    try:
+        _check_file(path)
+    except PermissionError as error:
+        # Of a folder above it, or by rules that asking for access does not see.
+        raise UnreadableRun(path, "permission denied", "make the file readable for you") from error
+
+
+def _check_file(path: Path) -> None:
     if path.is_dir():
         raise UnreadableRun(path, "this is a directory, not a run", "name the .h5 file in it")
     if not path.exists():
@@ -107,6 +127,8 @@ def _check_header(path: Path, file: h5py.File) -> None:
     version = file.attrs.get("version")
     if not isinstance(version, (int, np.integer)):
         raise UnreadableRun(path, "the file has no version number", _RECORD_AGAIN)
+    if version < 1:
+        raise UnreadableRun(path, f"there is no format version {version}", _RECORD_AGAIN)
     if version > schema.FORMAT_VERSION:
         raise UnreadableRun(
             path,
@@ -148,6 +170,8 @@ def _check_column(path: Path, file: h5py.File, column: schema.Column) -> None:
 def _check_links(path: Path, file: h5py.File, name: str) -> None:
     node: h5py.Group = file
     for part in name.split("/"):
+        if not isinstance(node, h5py.Group):
+            raise UnreadableRun(path, f"the table {name} is missing", _RECORD_AGAIN)
         link = node.get(part, getlink=True)
         if link is None:
             raise UnreadableRun(path, f"the table {name} is missing", _RECORD_AGAIN)
@@ -160,6 +184,9 @@ def _check_links(path: Path, file: h5py.File, name: str) -> None:
 
 def _check_size(path: Path, dataset: h5py.Dataset, column: schema.Column) -> None:
     """Refuse a table that claims far more rows than the file has bytes for."""
+    chunk_bytes = math.prod(dataset.chunks or (0,)) * dataset.dtype.itemsize
+    if chunk_bytes > _MOST_CHUNK_BYTES:
+        raise UnreadableRun(path, f"{column.path} has absurd chunks", _RECORD_AGAIN)
     size = path.stat().st_size
     allowed = size * (1024 if column.compressed else 1) + 4096 * dataset.dtype.itemsize
     if dataset.size * dataset.dtype.itemsize > max(allowed, 1 << 20):

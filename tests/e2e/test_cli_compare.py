@@ -143,3 +143,11 @@ def test_compare_never_imports_torch_or_textual(tmp_path: Path) -> None:
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "h5py" in imported
     assert not imported & {"torch", "textual", "probes"}
+
+
+def test_the_gravest_pair_speaks_for_all(tmp_path: Path) -> None:
+    a, b = (write_run(tmp_path / f"{name}.h5", plain_steps()) for name in "ab")
+    c = write_run(tmp_path / "c.h5", plain_steps(s1_out=nudged(values(21), by=1e-5)))
+    done = cli("compare", a, b, c, "--tolerance", "1e-3")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Within tolerance")

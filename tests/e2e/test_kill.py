@@ -65,6 +65,11 @@ def test_a_run_that_is_being_written_can_be_read(tmp_path: Path) -> None:
                 names = [file["buffers/name"][buffer].decode() for buffer in buffers]
                 assert names == [name for name, _, _ in events_of(end - 1 + schema.INIT_STEP)]
                 counts.append(end)
+            with open_run(path) as run:
+                assert run.step_count >= end
+                expected = [name for name, _, _ in events_of(run.last_step)]
+                buffers = run.events(run.step_count - 1).buffer
+                assert [run.buffers[buffer].name for buffer in buffers] == expected
         assert counts == sorted(set(counts))
     finally:
         process.kill()

@@ -124,6 +124,7 @@ HEADERS: dict[str, tuple[Change, str]] = {
         f"{schema.FORMAT_VERSION}; upgrade bisect-debugger.",
     ),
     "far newer": (set_attribute("version", np.uint64(2**63)), "upgrade bisect-debugger"),
+    "version zero": (set_attribute("version", 0), "there is no format version 0"),
     "version in words": (set_attribute("version", "one"), "no version number"),
     "no version": (lambda file: file.attrs.__delitem__("version"), "no version number"),
     "another format": (set_attribute("format", "something else"), "not one that bisect-debugger"),
@@ -158,6 +159,23 @@ TABLES: dict[str, tuple[Change, str]] = {
     "group for a column": (
         replace_by("events/flags", lambda file: file.create_group("elsewhere")),
         "events/flags is not a dataset",
+    ),
+    "column for a table": (
+        replace_by("uncovered", lambda file: file.create_dataset("elsewhere", (1,), dtype="u1")),
+        "the table uncovered/what is missing",
+    ),
+    "environment elsewhere": (
+        replace_by("environment", lambda _: h5py.ExternalLink("other.h5", "/environment")),
+        "environment is a link out of the file",
+    ),
+    "absurd chunks": (
+        replace_by(
+            "events/flags",
+            lambda file: file.create_dataset(
+                "elsewhere", (9,), dtype="<u2", maxshape=(None,), chunks=(2**30,)
+            ),
+        ),
+        "events/flags has absurd chunks",
     ),
     "other element type": (
         replace_by("events/digest", of_other_shape((0, 2), "<f8")),
@@ -258,6 +276,22 @@ def test_refused_files_are_closed_and_left_as_they_were(run: Path) -> None:
         file.attrs["version"] = schema.FORMAT_VERSION
     with open_run(run) as opened:
         assert opened.step_count == 4
+
+
+def test_a_folder_that_may_not_be_looked_into(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    write_run(closed / "run.h5", plain_steps())
+    rights = (os.getresuid(), stat.S_IMODE(closed.stat().st_mode))
+    closed.chmod(0)
+    try:
+        if rights[0][0] == 0:
+            # Root looks into every folder.
+            os.setresuid(65534, 65534, 0)
+        assert refusal(closed / "run.h5") == "permission denied; make the file readable for you."
+    finally:
+        os.setresuid(*rights[0])
+        closed.chmod(rights[1])
 
 
 def test_a_path_with_control_characters_is_shown_escaped(tmp_path: Path) -> None:
