@@ -59,7 +59,7 @@ class Recording:
         self.recorder = Recorder(writer, selection)
         self.recorder.withdraw = self._remove_probes
         self._probes: list[Removable] = []
-        self._forward_seen = self._loss_seen = -2
+        self._loss_seen = schema.INIT_STEP
         self._streams = Streams(self.recorder)
         self._parameters = Parameters(self.recorder, names)
         self._init()
@@ -149,17 +149,19 @@ class Recording:
         self._probes.append(self._contributions)
         self.recorder.at_begin += [edges.begin_step, self._begin]
         gradients = OutputGradients(self.recorder)
-        self._probes += [
-            ModuleHooks(self.recorder, names, edges, gradients, self._before_forward),
-            LossHooks(self.recorder, edges, self._before_backward),
+        self._probes.append(
+            ModuleHooks(self.recorder, names, edges, gradients, self._before_forward)
+        )
+        self._probes.append(LossHooks(self.recorder, edges, self._before_backward))
+        self._probes.append(
             OptimizerHooks(
                 self.recorder,
                 names,
                 optimizers,
                 before=lambda: self._streams.boundary("optim"),
                 after=self._after_optimizer,
-            ),
-        ]
+            )
+        )
 
     def _remove_probes(self) -> None:
         while self._probes:
@@ -199,9 +201,7 @@ class Recording:
         self._contributions.hook_waiting()
 
     def _before_forward(self, fresh: bool) -> None:
-        if self._forward_seen != self.recorder.step:
-            self._forward_seen = self.recorder.step
-            self._streams.boundary("forward", unchanged=fresh)
+        self._streams.boundary("forward", unchanged=fresh)
 
     def _before_backward(self) -> None:
         self._contributions.hook_waiting()

@@ -6,10 +6,10 @@ from its own node to the nearest marks. The program's structure rarely changes, 
 graph: nothing is kept alive.
 """
 
-import weakref
 from typing import Any
 
 import torch
+from torch.multiprocessing.reductions import StorageWeakRef
 
 from probes.recorder import Place, Recorder, version_of
 
@@ -25,9 +25,8 @@ class Edges:
         """Write edges into the recorder's run."""
         self._recorder = recorder
         self._mark = f"bisect_debugger:{id(recorder)}"
-        self._walked: set[Place] = set()
         self._kept: set[Place] = set()
-        self._outputs: dict[tuple[int, int], tuple[weakref.ref[torch.Tensor], int, Place]] = {}
+        self._outputs: dict[tuple[int, int], tuple[StorageWeakRef, int, Place]] = {}
 
     def begin_step(self) -> None:
         """Forget the outputs of the step before."""
@@ -48,18 +47,16 @@ class Edges:
             self._kept.add(place)
             memory = _memory_of(tensor)
             if memory is not None:
-                self._outputs[memory] = (weakref.ref(tensor), version_of(tensor), place)
+                storage = StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
+                self._outputs[memory] = (storage, version_of(tensor), place)
 
     def consumed(self, tensor: torch.Tensor, place: Place) -> None:
-        """Find what a tensor was computed from, once per place.
+        """Find what a tensor was computed from. Once per place is enough.
 
         Args:
             tensor: a module input, a batch or a loss.
             place: its buffer and occurrence.
         """
-        if place in self._walked:
-            return
-        self._walked.add(place)
         through_graph = self._graph_producers(node_of(tensor))
         for producer in through_graph | self._same_memory(tensor):
             # A loop body's output is its own next input: only the same buffer is no producer.
@@ -77,8 +74,10 @@ class Edges:
         known = self._outputs.get(memory) if memory is not None else None
         if known is None:
             return set()
-        output, version, place = known
-        return {place} if output() is not None and version == version_of(tensor) else set()
+        storage, version, place = known
+        # Memory that was given back may be somebody else's by now.
+        gone = storage.expired()  # type: ignore[no-untyped-call]
+        return set() if gone or version != version_of(tensor) else {place}
 
     def _graph_producers(self, node: Any) -> set[Place]:
         found: set[Place] = set()

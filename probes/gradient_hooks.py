@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.compiler import is_compiling
 from torch.nn.parameter import is_lazy
 from torch.utils.hooks import RemovableHandle
 
@@ -29,10 +30,15 @@ class GradientHook:
         """Record into a slot."""
         self.recorder, self.slot = recorder, slot
 
-    @guarded
     def __call__(self, gradient: torch.Tensor) -> None:
         """Record the gradient that flows through the tensor."""
-        self.recorder.see(self.slot, gradient, _IN_BACKWARD, reuse=True)
+        recorder = self.recorder
+        if is_compiling() or not recorder.active:
+            return
+        try:
+            recorder.see(self.slot, gradient, _IN_BACKWARD, True)
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            recorder.fail_with(error)
 
 
 class AccumulatedHook(GradientHook):

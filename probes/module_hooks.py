@@ -22,13 +22,13 @@ from torch.compiler import is_compiling
 from torch.nn.modules import module as torch_module
 
 from bisect_debugger.format.groups import Group
-from bisect_debugger.format.schema import EventFlag
+from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from probes.content import leaves
 from probes.edges import Edges, node_of
 from probes.gradient_hooks import GradientHook, OutputGradients, hook_output
 from probes.names import ModuleName, Names
 from probes.nests import Beyond
-from probes.recorder import Recorder, flags_now, guarded, in_backward
+from probes.recorder import Place, Recorder, flags_now, in_backward
 from probes.slots import LEFT_OUT, Slot
 
 _RECOMPUTE = int(EventFlag.RECOMPUTE)
@@ -58,12 +58,13 @@ class ModuleHooks:
             names: the modules and their paths.
             edges: finds what inputs were computed from.
             gradients: hooks the outputs for their gradients.
-            at_forward: called before each forward that is no recomputation, with whether the
-                step began with it.
+            at_forward: called before a step's first forward, with whether the step began with it.
         """
         self.recorder = recorder
         self._edges = edges
         self._at_forward = at_forward
+        self._forward_step = INIT_STEP
+        self._walked: set[Place] = set()
         self._ports = {
             module: _Ports(recorder, module, name, gradients)
             for module, name in names.modules.items()
@@ -82,63 +83,70 @@ class ModuleHooks:
 
     def _before(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
         # First of all: anything else would become part of the program that is compiled.
-        if is_compiling() or torch._C._is_tracing():
+        if is_compiling():
             return
-        ports = self._ports.get(module)
-        if ports is None:
+        ports, recorder = self._ports.get(module), self.recorder
+        if ports is None or torch._C._is_tracing():
             return
-        if not self.recorder.active and self.recorder.failed:
-            self.recorder.withdraw()
-        # Torch hands keyword arguments to hooks of modules that say so in a table of their own,
-        # and the compiler treats a module with an entry there as another program.
-        kwargs = sys._getframe(1).f_locals.get("kwargs") if ports.keywords or not args else None
-        self._inputs(module, ports, args, kwargs or {})
+        if not recorder.active:
+            if recorder.failed:
+                recorder.withdraw()
+            return
+        try:
+            # Torch hands keyword arguments to hooks of modules that say so in a table of their
+            # own, and the compiler takes a module with an entry there for another program.
+            kwargs = sys._getframe(1).f_locals.get("kwargs") if ports.keywords or not args else None
+            self._inputs(module, ports, args, kwargs)
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            recorder.fail_with(error)
 
-    @guarded
     def _inputs(
         self,
         module: torch.nn.Module,
         ports: "_Ports",
         args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        kwargs: dict[str, Any] | None,
     ) -> None:
-        fresh = self.recorder.begin_step()
-        flags = flags_now(module)
-        again = in_backward()
-        if again:
-            flags |= _RECOMPUTE
-        else:
+        recorder = self.recorder
+        fresh = not recorder.begun and recorder.begin_step()
+        flags = _flags(module)
+        if self._forward_step != recorder.step and not flags & _RECOMPUTE:
+            self._forward_step = recorder.step
             self._at_forward(fresh)
         for index, value in enumerate(args):
             if type(value) is torch.Tensor:
-                self._input(ports.input(index, ""), value, flags)
+                self._input(ports.inputs.get(index) or ports.input(index), value, flags)
             else:
                 for path, leaf in leaves(value):
                     self._input(ports.input(index, path), leaf, flags)
-        for key, value in kwargs.items():
+        for key, value in kwargs.items() if kwargs else ():
             for path, leaf in leaves(value):
                 self._input(ports.input(key, path), leaf, flags)
 
     def _input(self, slot: Slot, leaf: object, flags: int) -> None:
-        if not _is_content(leaf):
+        if not isinstance(leaf, _CONTENT):
             self._note_unseen(slot, leaf)
             return
-        place = self.recorder.see(slot, leaf, flags, reuse=True)
-        if place is not None and isinstance(leaf, torch.Tensor) and not flags & _RECOMPUTE:
+        place = self.recorder.see(slot, leaf, flags, True)
+        if place is None or place in self._walked or flags & _RECOMPUTE:
+            return
+        if isinstance(leaf, torch.Tensor):
+            self._walked.add(place)
             self._edges.consumed(leaf, place)
 
     def _after(self, module: torch.nn.Module, args: tuple[Any, ...], output: object) -> None:
-        if is_compiling() or torch._C._is_tracing():
+        if is_compiling():
             return
         ports = self._ports.get(module)
-        if ports is not None:
+        if ports is None or not self.recorder.active or torch._C._is_tracing():
+            return
+        try:
             self._outputs(module, ports, output)
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            self.recorder.fail_with(error)
 
-    @guarded
     def _outputs(self, module: torch.nn.Module, ports: "_Ports", output: object) -> None:
-        flags = flags_now(module)
-        if in_backward():
-            flags |= _RECOMPUTE
+        flags = _flags(module)
         if type(output) is torch.Tensor:
             self._output(*ports.output(""), output, flags)
             return
@@ -146,10 +154,10 @@ class ModuleHooks:
             self._output(*ports.output(path), leaf, flags)
 
     def _output(self, slot: Slot, hook: GradientHook, leaf: object, flags: int) -> None:
-        if not _is_content(leaf):
+        if not isinstance(leaf, _CONTENT):
             self._note_unseen(slot, leaf)
             return
-        place = self.recorder.see(slot, leaf, flags, reuse=True)
+        place = self.recorder.see(slot, leaf, flags, True)
         if not isinstance(leaf, torch.Tensor):
             return
         node = node_of(leaf)
@@ -168,7 +176,7 @@ class ModuleHooks:
 class _Ports:
     """The slots of one module's inputs and outputs, made as they are first used."""
 
-    __slots__ = ("_gradients", "_inputs", "_name", "_outputs", "_recorder", "keywords")
+    __slots__ = ("_gradients", "_name", "_outputs", "_recorder", "inputs", "keywords")
 
     def __init__(
         self,
@@ -179,20 +187,22 @@ class _Ports:
     ) -> None:
         self.keywords = _takes_several(module.forward)
         self._recorder, self._name, self._gradients = recorder, name, gradients
-        self._inputs: dict[tuple[int | str, str], Slot] = {}
+        self.inputs: dict[int | str | tuple[int | str, str], Slot] = {}
         self._outputs: dict[str, tuple[Slot, GradientHook]] = {}
 
-    def input(self, key: int | str, path: str) -> Slot:
+    def input(self, key: int | str, path: str = "") -> Slot:
         """Where an argument goes: the batch at a root, else a module's input."""
-        found = self._inputs.get((key, path))
+        place = (key, path) if path else key
+        found = self.inputs.get(place)
         if found is None:
             name = self._name
             role = f"in[{key}]{path}" if isinstance(key, int) else f"in.{key}{path}"
             group, full, component = Group.FORWARD, f"{name.path}.{role}", name.path
             if name.is_root:
                 group, full, component = Group.DATA, f"data.{name.path}.{role}", "data"
-            found = self._recorder.slot(group, full, component, role, "", name.location, name.kind)
-            self._inputs[key, path] = found
+            found = self.inputs[place] = self._recorder.slot(
+                group, full, component, role, "", name.location, name.kind
+            )
         return found
 
     def output(self, path: str) -> tuple[Slot, GradientHook]:
@@ -236,9 +246,10 @@ def _takes_several(forward: Callable[..., Any]) -> bool:
         return True
 
 
+def _flags(module: torch.nn.Module) -> int:
+    flags = flags_now(module)
+    return flags | _RECOMPUTE if in_backward() else flags
+
+
 _CONTENT = (torch.Tensor, bool, int, float, complex, np.ndarray, np.generic, Beyond)
-
-
-def _is_content(leaf: object) -> bool:
-    """Tensors, arrays and plain numbers; other objects in arguments are not content."""
-    return isinstance(leaf, _CONTENT)
+"""Tensors, arrays and plain numbers; other objects in arguments are not content."""

@@ -42,13 +42,21 @@ class OptimizerHooks:
             optimizers: by name.
             before: called before a step, ahead of the gradients.
             after: called after a step, behind the optimizer's state.
+
+        Raises:
+            UsageError: an optimizer takes no hooks.
         """
         self._before_step = before
         self._after_step = after
-        self._probes = [
-            _OptimizerProbe(recorder, names, optimizer, name, number, self)
-            for number, (name, optimizer) in enumerate(optimizers.items())
-        ]
+        self._probes: list[_OptimizerProbe] = []
+        try:
+            for number, (name, optimizer) in enumerate(optimizers.items()):
+                probe = _OptimizerProbe(recorder, names, optimizer, name, number, self)
+                self._probes.append(probe)
+                probe.install(optimizer)
+        except BaseException:
+            self.remove()
+            raise
 
     def remove(self) -> None:
         """Take all hooks away."""
@@ -83,10 +91,17 @@ class _OptimizerProbe:
         self._owner = owner
         self._depth = 0
         self._ports: dict[torch.Tensor, _Port] = {}
-        self._handles: list[RemovableHandle] = [
-            optimizer.register_step_pre_hook(self._before),
-            optimizer.register_step_post_hook(self._after),
-        ]
+        self._slots: dict[tuple[int, str, str], Slot] = {}
+        self._handles: list[RemovableHandle] = []
+
+    def install(self, optimizer: torch.optim.Optimizer) -> None:
+        if not hasattr(optimizer, "_optimizer_step_pre_hooks"):
+            raise UsageError(
+                f"{printable(self._component)}, a {type(optimizer).__name__}, takes no hooks, as a "
+                "wrapper around another optimizer does; hand over the optimizer that it wraps."
+            )
+        self._handles.append(optimizer.register_step_pre_hook(self._before))
+        self._handles.append(optimizer.register_step_post_hook(self._after))
 
     def remove(self) -> None:
         for handle in self._handles:
@@ -126,21 +141,29 @@ class _OptimizerProbe:
 
     @guarded
     def _state(self, optimizer: torch.optim.Optimizer) -> None:
+        recorder = self.recorder
         for index, group in enumerate(optimizer.param_groups):
             for key, value in group.items():
                 if key != "params":
-                    self._hyper_parameter(f"group[{index}].", key, value)
+                    for path, leaf in _numbers(value):
+                        recorder.see(self._hyper_parameter(index, key, path), leaf)
         for parameter, port in self._parameters(optimizer):
             for key, value in optimizer.state.get(parameter, {}).items():
                 for path, leaf in _numbers(value):
-                    self.recorder.see(port.state(f"{key}{path}"), leaf)
+                    role = key + path if path else key
+                    recorder.see(port.moments.get(role) or port.moment(role), leaf)
         self._owner.after()
 
-    def _hyper_parameter(self, group: str, key: str, value: object) -> None:
-        for path, leaf in _numbers(value):
-            name, role = f"{self._component}.{group}{key}{path}", f"{key}{path}"
-            slot = self.recorder.slot(Group.OPTIM, name, self._component, role, kind=self._kind)
-            self.recorder.see(slot, leaf)
+    def _hyper_parameter(self, group: int, key: str, path: str) -> Slot:
+        place = (group, key, path)
+        found = self._slots.get(place)
+        if found is None:
+            role = f"{key}{path}"
+            name = f"{self._component}.group[{group}].{role}"
+            found = self._slots[place] = self.recorder.slot(
+                Group.OPTIM, name, self._component, role, kind=self._kind
+            )
+        return found
 
     def _parameters(
         self, optimizer: torch.optim.Optimizer
@@ -162,12 +185,12 @@ class _OptimizerProbe:
 class _Port:
     """The slots of one parameter's gradient and moments."""
 
-    __slots__ = ("_component", "_kind", "_name", "_recorder", "_state", "gradient")
+    __slots__ = ("_component", "_kind", "_name", "_recorder", "gradient", "moments")
 
     def __init__(self, recorder: Recorder, name: TensorName, component: str, kind: str) -> None:
         self._recorder, self._name = recorder, name
         self._component, self._kind = component, kind
-        self._state: dict[str, Slot] = {}
+        self.moments: dict[str, Slot] = {}
         self.gradient = recorder.slot(
             Group.GRAD,
             f"{name.name}.grad",
@@ -178,18 +201,16 @@ class _Port:
             name.owner.kind,
         )
 
-    def state(self, key: str) -> Slot:
-        """Where a moment of this parameter goes."""
-        found = self._state.get(key)
-        if found is None:
-            found = self._state[key] = self._recorder.slot(
-                Group.OPTIM,
-                f"{self._component}.{key}[{self._name.name}]",
-                self._component,
-                key,
-                self._name.name,
-                kind=self._kind,
-            )
+    def moment(self, key: str) -> Slot:
+        """Where a moment of this parameter goes, e.g. ``exp_avg``."""
+        found = self.moments[key] = self._recorder.slot(
+            Group.OPTIM,
+            f"{self._component}.{key}[{self._name.name}]",
+            self._component,
+            key,
+            self._name.name,
+            kind=self._kind,
+        )
         return found
 
 
@@ -236,10 +257,9 @@ def _depth_of(optimizer: torch.optim.Optimizer) -> int:
     depth = 0
     frame = sys._getframe(2)
     while frame is not None:
-        arguments = frame.f_locals.get("args")
-        inside = frame.f_code.co_filename == torch.optim.optimizer.__file__
-        if inside and frame.f_code.co_name == "wrapper" and arguments:
-            depth += arguments[0] is optimizer
+        inside = frame.f_globals.get("__name__") == torch.optim.Optimizer.__module__
+        if inside and frame.f_code.co_name == "wrapper":
+            depth += optimizer in frame.f_locals.get("args", ())
         if frame.f_back is None:
             break
         frame = frame.f_back

@@ -45,23 +45,21 @@ class Parameters:
             return
         for watched in self._watched:
             tensor, slot = watched.held.tensor, watched.slot
-            if (
-                tensor is not None
-                and watched.digest
-                and slot.matches(tensor)
-                and slot.digest(tensor) != watched.digest
-            ):
-                watched.digest = self._recorder.see_plain(slot, tensor, _OUTSIDE_STEP)
+            if tensor is None or watched.digest is None:
+                continue
+            digest = slot.digest(tensor)
+            if digest is not None and digest != watched.digest:
+                watched.digest = digest
+                self._recorder.see_again(slot, tensor, digest, _OUTSIDE_STEP)
 
     def _see_all(self, flags: int) -> None:
         self._known_at = self._recorder.step
         for watched in self._watched:
             tensor, slot = watched.held.tensor, watched.slot
-            if tensor is not None and slot.matches(tensor):
-                watched.digest = self._recorder.see_plain(slot, tensor, flags)
-                continue
-            watched.digest = b""
-            if tensor is not None:
+            digest = watched.digest = slot.digest(tensor)
+            if digest is not None and tensor is not None:
+                self._recorder.see_again(slot, tensor, digest, flags)
+            elif tensor is not None:
                 self._recorder.see(slot, tensor, flags)
 
     def _slot(self, name: TensorName, subject: str = "") -> Slot:
@@ -72,9 +70,10 @@ class Parameters:
 
 
 class _Watched:
-    """A parameter or buffer with the digest it was last seen with, empty for none."""
+    """A parameter or buffer with the digest it was last seen with, if it is plain."""
 
     __slots__ = ("aliases", "digest", "held", "slot")
 
     def __init__(self, held: Held, slot: Slot, aliases: list[Slot]) -> None:
-        self.held, self.slot, self.aliases, self.digest = held, slot, aliases, b""
+        self.held, self.slot, self.aliases = held, slot, aliases
+        self.digest: bytes | None = None

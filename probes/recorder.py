@@ -27,7 +27,7 @@ from bisect_debugger.format.layouts import Layout
 from bisect_debugger.format.schema import END_INCOMPLETE, INIT_STEP, EventFlag
 from probes.content import Part, Unsupported, parts
 from probes.selection import Selection
-from probes.slots import LEFT_OUT, Slot, content_of, scalar_bytes
+from probes.slots import LEFT_OUT, UNRESOLVED, Slot, content_of, scalar_bytes
 from probes.stats import stats_of
 from probes.writer import RunWriter
 
@@ -39,6 +39,7 @@ Place = tuple[int, int]
 REUSE_BYTES = 16384
 """Size from which looking a content up is cheaper than hashing it again (about 1 us)."""
 
+_EMPTY = np.empty(0, dtype=np.uint8)
 _NO_GRAD = int(EventFlag.NO_GRAD)
 _EVAL_MODE = int(EventFlag.EVAL_MODE)
 
@@ -49,8 +50,21 @@ class Known:
 
     tensor: weakref.ref[torch.Tensor]
     version: int
+    address: int
+    shape: torch.Size
     layout: Layout
     digest: bytes
+
+    def is_still(self, value: object) -> bool:
+        """It is this very tensor, and nobody wrote to it since."""
+        tensor = self.tensor()
+        return (
+            tensor is not None
+            and tensor is value
+            and self.version == tensor._version
+            and self.address == tensor.data_ptr()
+            and self.shape == tensor.shape
+        )
 
 
 class Recorder:
@@ -86,6 +100,7 @@ class Recorder:
         self._slots: dict[tuple[Group, str], Slot] = {}
         self._occurrences: dict[int, int] = {}
         self._known: dict[int, Known] = {}
+        self._event = writer.event
         _recorders.add(self)
 
     def slot(
@@ -124,7 +139,7 @@ class Recorder:
                 try:
                     self.writer.close_step(self.step, optimizer=optimizer, closed=closed)
                 except Exception as error:  # noqa: BLE001 - a probe must never change the run
-                    self.fail(f"{type(error).__name__}: {error}")
+                    self.fail_with(error)
                 if self.writer.failed:
                     self.fail(self.writer.failed)
             self.step += 1
@@ -134,9 +149,7 @@ class Recorder:
             stopped = self.failed or self.closed or self._forked
             self.active = not stopped and self.selection.covers(self.step)
 
-    def see(
-        self, slot: Slot, value: object, flags: int = 0, *, reuse: bool = False
-    ) -> Place | None:
+    def see(self, slot: Slot, value: object, flags: int = 0, reuse: bool = False) -> Place | None:
         """Record a value of any kind; every path of a recorded value leads through here.
 
         Args:
@@ -149,28 +162,46 @@ class Recorder:
         Returns:
             Buffer and occurrence of its first part, or None where nothing was recorded.
         """
-        if not slot.matches(value):
-            return self._see_parts(slot, value, flags)
-        if not self.see_plain(slot, value, flags, reuse=reuse):  # type: ignore[arg-type]
+        buffer = slot.buffer
+        if buffer == LEFT_OUT:
             return None
-        return self._count(slot.buffer)
+        known = self._known.get(id(value)) if reuse else None
+        if known is not None and known.is_still(value):
+            layout, digest = known.layout, known.digest
+        else:
+            found = slot.digest(value)
+            if found is None:
+                return self._see_parts(slot, value, flags)
+            layout, digest = slot.layout, found
+            if reuse and slot.nbytes >= REUSE_BYTES:
+                self._remember(value, layout, digest)  # type: ignore[arg-type]
+        if buffer == UNRESOLVED:
+            buffer = slot.buffer = self._resolve(slot)
+            if buffer == LEFT_OUT:
+                return None
+        if self._keeps_content:
+            self.write(slot, layout, content_of(value), digest, flags)  # type: ignore[arg-type]
+        else:
+            self._event(buffer, layout, digest, flags)
+        seen = self._occurrences.get(buffer, 0)
+        self._occurrences[buffer] = seen + 1
+        return buffer, seen
 
-    def see_plain(
-        self, slot: Slot, tensor: torch.Tensor, flags: int = 0, *, reuse: bool = False
-    ) -> bytes:
-        """Record a tensor that the slot matches; returns its digest, empty if it is left out."""
+    def see_again(self, slot: Slot, tensor: torch.Tensor, digest: bytes, flags: int) -> None:
+        """Record a plain tensor whose digest the slot has just computed."""
         if slot.buffer < 0:
             slot.buffer = self._resolve(slot)
-            if slot.buffer == LEFT_OUT:
-                return b""
-        if self._keeps_content:
-            digest = slot.digest(tensor)
-            self.write(slot, slot.layout, content_of(tensor), digest, flags)
-            return digest
-        again = reuse and slot.nbytes >= REUSE_BYTES
-        digest = self._digest(slot, tensor) if again else slot.digest(tensor)
-        self.writer.event(slot.buffer, slot.layout, digest, flags)
-        return digest
+        if slot.buffer >= 0:
+            content = content_of(tensor) if self._keeps_content else _EMPTY
+            self.write(slot, slot.layout, content, digest, flags)
+
+    def see_state(self, slot: Slot, state: bytes) -> None:
+        """Record the state of a generator that tells it as bytes."""
+        digest = slot.digest_bytes(state)
+        if slot.buffer < 0:
+            slot.buffer = self._resolve(slot)
+        if slot.buffer >= 0:
+            self._event(slot.buffer, slot.layout, digest, 0)
 
     def value(
         self, group: Group, name: str, component: str, role: str, value: object, flags: int = 0
@@ -189,9 +220,9 @@ class Recorder:
         """Write one event with what the level keeps of its content."""
         # A generator's state tells by its digest alone, and it is large.
         if not self._keeps_content or slot.group is Group.RNG:
-            self.writer.event(slot.buffer, layout, digest, flags)
+            self._event(slot.buffer, layout, digest, flags)
             return
-        self.writer.event(
+        self._event(
             slot.buffer,
             layout,
             digest,
@@ -212,6 +243,10 @@ class Recorder:
                 "unchanged, and the run is kept as incomplete.\n"
             )
         self.writer.finish(END_INCOMPLETE, self.failed)
+
+    def fail_with(self, error: Exception) -> None:
+        """Stop recording for an error of our own; see `fail`."""
+        self.fail(f"{type(error).__name__}: {error}")
 
     def stop(self) -> None:
         """Take no more events."""
@@ -239,21 +274,14 @@ class Recorder:
             slot.kind,
         )
 
-    def _digest(self, slot: Slot, tensor: torch.Tensor) -> bytes:
-        known = self._known.get(id(tensor))
-        if (
-            known is not None
-            and known.tensor() is tensor
-            and known.version == version_of(tensor)
-            and known.layout is slot.layout
-        ):
-            return known.digest
-        digest = slot.digest(tensor)
+    def _remember(self, tensor: torch.Tensor, layout: Layout, digest: bytes) -> None:
         version = version_of(tensor)
-        # A parameter is written through `.data` as a matter of course, which torch does not count.
-        if version >= 0 and type(tensor) is torch.Tensor:
-            self._known[id(tensor)] = Known(weakref.ref(tensor), version, slot.layout, digest)
-        return digest
+        # A parameter is written through `.data` as a matter of course, which torch does not
+        # count; and content that is kept has to be read anyway.
+        if version >= 0 and type(tensor) is torch.Tensor and not self._keeps_content:
+            reference = weakref.ref(tensor)
+            known = Known(reference, version, tensor.data_ptr(), tensor.shape, layout, digest)
+            self._known[id(tensor)] = known
 
     def _see_parts(self, slot: Slot, value: object, flags: int) -> Place | None:
         try:
@@ -328,7 +356,7 @@ def guarded(
         try:
             function(probe, *args, **kwargs)
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
-            probe.recorder.fail(f"{type(error).__name__}: {error}")
+            probe.recorder.fail_with(error)
 
     return hook
 

@@ -52,10 +52,9 @@ class Streams:
         if isinstance(generator, torch.Generator):
             self._others[name] = generator.get_state
         elif isinstance(generator, np.random.Generator):
-            bits = generator.bit_generator
-            self._others[name] = lambda: repr(bits.state)
+            self._others[name] = bits_reader(generator.bit_generator)
         elif isinstance(generator, np.random.RandomState):
-            self._others[name] = lambda: repr(generator.get_state(legacy=False))
+            self._others[name] = lambda: _canonical(generator.get_state(legacy=False))
         elif isinstance(generator, random.Random) and not isinstance(
             generator, random.SystemRandom
         ):
@@ -85,17 +84,17 @@ class Streams:
             stream: last[stream] if stream in last else read() for stream, read in streams.items()
         }
         for stream, state in self._last.items():
-            self._recorder.see(self._slot(stream, name), state)
+            slot = self._slots.get((stream, name)) or self._slot(stream, name)
+            if isinstance(state, bytes):
+                self._recorder.see_state(slot, state)
+            else:
+                self._recorder.see(slot, state)
 
     def _slot(self, stream: str, boundary: str) -> Slot:
-        key = (stream, boundary)
-        found = self._slots.get(key)
-        if found is None:
-            component = f"rng.{stream}"
-            found = self._recorder.slot(
-                Group.RNG, f"{component}@{boundary}", component, boundary, component
-            )
-            self._slots[key] = found
+        component = f"rng.{stream}"
+        found = self._slots[stream, boundary] = self._recorder.slot(
+            Group.RNG, f"{component}@{boundary}", component, boundary, component
+        )
         return found
 
 
@@ -124,9 +123,23 @@ def _state_of(source: random.Random) -> bytes:
     return array("I", words).tobytes() + repr(gauss).encode()
 
 
-def _numpy_global_state() -> object:
-    bits = np.random.mtrand.get_bit_generator()
+def bits_reader(bits: np.random.BitGenerator) -> Callable[[], bytes]:
+    """A function that reads the state of a numpy bit generator as bytes."""
     if type(bits) is np.random.MT19937:
-        # get_state() builds a dict and an array (46 us); the struct itself is read in about 1 us.
-        return ctypes.string_at(bits.ctypes.state_address, _TWISTER_BYTES)
-    return repr(bits.state)
+        # `state` builds a dict and an array (46 us); the struct itself is read in about 1 us.
+        return lambda: ctypes.string_at(bits.ctypes.state_address, _TWISTER_BYTES)
+    return lambda: _canonical(bits.state)
+
+
+def _numpy_global_state() -> bytes:
+    bits = np.random.mtrand.get_bit_generator()
+    return bits_reader(bits)()
+
+
+def _canonical(state: object) -> bytes:
+    """Bytes of a nest of dicts, numbers and arrays, whatever numpy's print options are."""
+    if isinstance(state, dict):
+        return b";".join(str(key).encode() + b"=" + _canonical(state[key]) for key in sorted(state))
+    if isinstance(state, np.ndarray):
+        return state.tobytes()
+    return repr(state).encode()

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-import xxhash
+from torch._C import _dispatch_keys
+from xxhash import xxh3_128_digest
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
@@ -26,10 +27,6 @@ LEFT_OUT = -2
 _KINDS = frozenset((torch.Tensor, torch.nn.Parameter))
 
 
-def _keys(tensor: torch.Tensor) -> int:
-    return torch._C._dispatch_keys(tensor).raw_repr()
-
-
 def _keys_of_plain_tensors() -> frozenset[int]:
     """Dispatch keys of dense tensors on the CPU, of autograd or of inference mode.
 
@@ -39,7 +36,10 @@ def _keys_of_plain_tensors() -> frozenset[int]:
     plain = torch.empty(1)
     with torch.inference_mode():
         inference = torch.empty(1)
-    return frozenset(_keys(tensor) for tensor in (plain, torch.nn.Parameter(plain), inference))
+    return frozenset(
+        _dispatch_keys(tensor).raw_repr()
+        for tensor in (plain, torch.nn.Parameter(plain), inference)
+    )
 
 
 _PLAIN_KEYS = _keys_of_plain_tensors()
@@ -99,26 +99,40 @@ class Slot:
         self._seed = 0
         self._at: Callable[[int], Any] = bytes
 
-    def matches(self, value: object) -> bool:
-        """The value is a plain tensor; from now on `layout` is its layout."""
-        if type(value) not in _KINDS or _keys(value) not in _PLAIN_KEYS:  # type: ignore[arg-type]
-            return False
-        tensor: torch.Tensor = value  # type: ignore[assignment]
-        if tensor.dtype is not self._dtype or tensor.shape != self._shape:
-            return self._learn(tensor)
-        # Sharded training frees memory and leaves the tensor. Where the tensor begins at the
-        # beginning of its memory the address tells; elsewhere null plus an offset is not null.
-        if tensor.data_ptr() and not tensor.storage_offset():
-            return True
-        return not self.nbytes or _reach(tensor) <= tensor.untyped_storage().nbytes()
+    def digest(self, value: object) -> bytes | None:
+        """16-byte digest of a plain tensor, whose layout `layout` is from now on.
 
-    def digest(self, tensor: torch.Tensor) -> bytes:
-        """16-byte digest of a tensor that `matches`."""
+        Returns:
+            None for any other value, which takes the slow path.
+        """
+        tensor: torch.Tensor = value  # type: ignore[assignment]
+        if type(tensor) not in _KINDS or _dispatch_keys(tensor).raw_repr() not in _PLAIN_KEYS:
+            return None
+        if (tensor.dtype is not self._dtype or tensor.shape != self._shape) and not self._learn(
+            tensor
+        ):
+            return None
         if not tensor.is_contiguous():
             tensor = compact(tensor)
+        address = tensor.data_ptr()
+        # Sharded training frees memory and leaves the tensor. Where the tensor begins at the
+        # beginning of its memory the address tells; elsewhere null plus an offset is not null.
+        if (not address or tensor.storage_offset()) and not self._is_there(tensor):
+            return None
         # Reading through the address calls no operator: no mode, no autocast, no autograd.
-        digest: bytes = xxhash.xxh3_128_digest(self._at(tensor.data_ptr()), self._seed)
+        digest: bytes = xxh3_128_digest(self._at(address), self._seed)
         return digest
+
+    def digest_bytes(self, raw: bytes) -> bytes:
+        """16-byte digest of raw bytes, as which they are recorded."""
+        if len(raw) != self.nbytes or self.layout.dtype != "bytes":
+            self.layout = Layout("bytes", (len(raw),))
+            self.nbytes, self._dtype, self._seed = len(raw), None, self.layout.seed
+        digest: bytes = xxh3_128_digest(raw, self._seed)
+        return digest
+
+    def _is_there(self, tensor: torch.Tensor) -> bool:
+        return not self.nbytes or _reach(tensor) <= tensor.untyped_storage().nbytes()
 
     def _learn(self, tensor: torch.Tensor) -> bool:
         try:
