@@ -6,7 +6,8 @@ with probes.attach(model, optimizer, out="a.h5") as recording:
     train(...)
 """
 
-from probes.attach import Recording, attach, current
+from probes.attach import attach
+from probes.recording import Recording, current
 
 __all__ = ["Recording", "attach", "record", "watch"]
 

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from probes.recorder import Place, Recorder, version_of
+from probes.known import version_of
+from probes.recorder import Place, Recorder
 
 WALK_LIMIT = 4000
 """Most autograd nodes that one walk visits. A longer walk is given up as a whole: half of the

@@ -1,6 +1,8 @@
 """Tensor hooks: gradients of module outputs, and each backward's contribution to a parameter."""
 
+import weakref
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,21 +109,27 @@ class Contributions:
     """What each backward pass contributes to a parameter, before accumulation."""
 
     def __init__(self, recorder: Recorder, names: Names) -> None:
-        """Hook every parameter that asks for a gradient."""
+        """Hook nothing yet."""
         self._recorder = recorder
         self._names = names
         self._hooked: list[_Hooked] = []
-        self._waiting = list(names.parameters.values())
+        self._waiting: list[Held] = []
+
+    def add(self, parameters: Iterable[Held]) -> None:
+        """Hook these as soon as they ask for a gradient."""
+        self._waiting += parameters
         self.hook_waiting()
 
     def hook_waiting(self) -> None:
         """Hook those that ask for a gradient by now: trainers freeze, thaw and materialise."""
         if self._waiting:
-            self._waiting = [held for held in self._waiting if not self._hook(held)]
+            self._waiting = [
+                held for held in self._waiting if not held.is_gone and not self._hook(held)
+            ]
 
     def hook_replaced(self) -> None:
         """Hook those that were put in the place of a hooked one since the last step."""
-        gone = [hooked for hooked in self._hooked if hooked.held.tensor is not hooked.tensor]
+        gone = [hooked for hooked in self._hooked if hooked.held.tensor is not hooked.tensor()]
         if not gone:
             return
         self._hooked = [hooked for hooked in self._hooked if hooked not in gone]
@@ -129,7 +137,7 @@ class Contributions:
             hooked.handle.remove()
             now = hooked.held.tensor
             if now is not None:
-                self._names.replaced(hooked.tensor, now)
+                self._names.replaced(hooked.tensor(), now, hooked.held)
                 self._waiting.append(hooked.held)
 
     def remove(self) -> None:
@@ -158,7 +166,7 @@ class Contributions:
         else:
             hook = GradientHook(self._recorder, slot)
             handle = parameter.register_hook(hook)  # type: ignore[no-untyped-call]
-        self._hooked.append(_Hooked(held, parameter, handle))
+        self._hooked.append(_Hooked(held, weakref.ref(parameter), handle))
         return True
 
 
@@ -167,5 +175,5 @@ class _Hooked:
     """A parameter that carries a hook."""
 
     held: Held
-    tensor: torch.Tensor
+    tensor: weakref.ref[torch.Tensor]
     handle: RemovableHandle

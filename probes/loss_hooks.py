@@ -55,6 +55,8 @@ class LossHooks:
     @guarded
     def _before(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.recorder.begin_step()
+        if not self.recorder.active:
+            return
         self._at_backward()
         roots = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
         if isinstance(roots, torch.Tensor):

@@ -13,6 +13,7 @@ import inspect
 import itertools
 import sys
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -26,7 +27,7 @@ from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from probes.content import leaves
 from probes.edges import Edges, node_of
 from probes.gradient_hooks import GradientHook, OutputGradients, hook_output
-from probes.names import ModuleName, Names
+from probes.names import ModuleName
 from probes.nests import Beyond
 from probes.recorder import Place, Recorder, flags_now, in_backward
 from probes.slots import LEFT_OUT, Slot
@@ -46,59 +47,83 @@ class ModuleHooks:
     def __init__(
         self,
         recorder: Recorder,
-        names: Names,
         edges: Edges,
         gradients: OutputGradients,
         at_forward: Callable[[bool], None],
+        unknown: Callable[[torch.nn.Module], None] | None = None,
     ) -> None:
-        """Hook every module.
+        """Hook every module; `add` says which are recorded.
 
         Args:
             recorder: where events go.
-            names: the modules and their paths.
             edges: finds what inputs were computed from.
             gradients: hooks the outputs for their gradients.
             at_forward: called before a step's first forward, with whether the step began with it.
+            unknown: called with a module that was not added, before its forward; it may be added
+                there.
         """
         self.recorder = recorder
         self._edges = edges
         self._at_forward = at_forward
         self._forward_step = INIT_STEP
         self._walked: set[Place] = set()
-        self._ports = {
-            module: _Ports(recorder, module, name, gradients)
-            for module, name in names.modules.items()
-        }
+        self._gradients = gradients
+        self._unknown = unknown
+        # By id, for its speed: an entry goes when its module does.
+        self._ports: dict[int, _Ports] = {}
+        self._alive: dict[int, weakref.ref[torch.nn.Module]] = {}
         self._key = _unique_key()
         torch_module._global_forward_pre_hooks[self._key] = self._before
         torch_module._global_forward_hooks[self._key] = self._after
         self._quiet = _Quiet()
 
+    def add(self, module: torch.nn.Module, name: ModuleName) -> None:
+        """Record this module from now on."""
+        key = id(module)
+
+        def forget(gone: object) -> None:
+            # Another module may have the id by now.
+            if self._alive.get(key) is gone:
+                self._alive.pop(key, None)
+                self._ports.pop(key, None)
+
+        self._ports[key] = _Ports(self.recorder, module, name, self._gradients)
+        self._alive[key] = weakref.ref(module, forget)
+
     def remove(self) -> None:
         """Take all hooks away."""
         torch_module._global_forward_pre_hooks.pop(self._key, None)
         torch_module._global_forward_hooks.pop(self._key, None)
-        self._ports = {}
+        self._ports, self._alive = {}, {}
         self._quiet.remove()
 
     def _before(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
         # First of all: anything else would become part of the program that is compiled.
         if is_compiling():
             return
-        ports, recorder = self._ports.get(module), self.recorder
-        if ports is None or torch._C._is_tracing():
+        ports, recorder = self._ports.get(id(module)), self.recorder
+        if (ports is None and self._unknown is None) or torch._C._is_tracing():
             return
         if not recorder.active:
             if recorder.failed:
                 recorder.withdraw()
             return
         try:
+            if ports is None:
+                ports = self._introduce(module)
+                if ports is None:
+                    return
             # Torch hands keyword arguments to hooks of modules that say so in a table of their
             # own, and the compiler takes a module with an entry there for another program.
             kwargs = sys._getframe(1).f_locals.get("kwargs") if ports.keywords or not args else None
             self._inputs(module, ports, args, kwargs)
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             recorder.fail_with(error)
+
+    def _introduce(self, module: torch.nn.Module) -> "_Ports | None":
+        if self._unknown is not None:
+            self._unknown(module)
+        return self._ports.get(id(module))
 
     def _inputs(
         self,
@@ -109,6 +134,8 @@ class ModuleHooks:
     ) -> None:
         recorder = self.recorder
         fresh = not recorder.begun and recorder.begin_step()
+        if not recorder.active:
+            return
         flags = _flags(module)
         if self._forward_step != recorder.step and not flags & _RECOMPUTE:
             self._forward_step = recorder.step
@@ -137,7 +164,7 @@ class ModuleHooks:
     def _after(self, module: torch.nn.Module, args: tuple[Any, ...], output: object) -> None:
         if is_compiling():
             return
-        ports = self._ports.get(module)
+        ports = self._ports.get(id(module))
         if ports is None or not self.recorder.active or torch._C._is_tracing():
             return
         try:

@@ -1,11 +1,13 @@
 """Names: full paths of modules and parameters, where their code stands, what class they are."""
 
 import inspect
-from collections.abc import Iterable, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from bisect_debugger.errors import UsageError
 
@@ -20,6 +22,7 @@ class ModuleName:
         is_root: it was handed to `attach` itself.
         location: ``file:line`` of its code, or of the nearest enclosing user class.
         kind: its class, e.g. ``torch.nn.modules.linear.Linear``.
+        created: ``file:line`` of the call that created it, where that was seen.
     """
 
     path: str
@@ -27,6 +30,7 @@ class ModuleName:
     is_root: bool
     location: str
     kind: str
+    created: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,44 +42,102 @@ class TensorName:
     role: str
 
 
-@dataclass(slots=True)
 class Held:
     """A parameter or module buffer in its place.
 
     The place counts and not the tensor: a module may put another tensor there at any time.
-
-    Attributes:
-        name: what it is called.
-        holder: the module's own table that it stands in.
-        aliases: every other place where the same tensor is registered.
+    Neither module nor tensor is kept alive.
     """
 
-    name: TensorName
-    holder: Mapping[str, torch.Tensor | None]
-    aliases: list[TensorName] = field(default_factory=list)
+    __slots__ = ("_holder", "aliases", "is_buffer", "name")
+
+    def __init__(self, name: TensorName, holder: torch.nn.Module, is_buffer: bool) -> None:
+        """Know the place.
+
+        Args:
+            name: what it is called.
+            holder: the module that it stands in.
+            is_buffer: it is a module buffer and no parameter.
+        """
+        self.name = name
+        self.aliases: list[TensorName] = []
+        """Every other place where the same tensor is registered."""
+        self._holder = weakref.ref(holder)
+        self.is_buffer = is_buffer
+
+    @property
+    def is_gone(self) -> bool:
+        """The module is no more."""
+        return self._holder() is None
+
+    def is_reached_again(self, module: torch.nn.Module, owner: ModuleName) -> bool:
+        """The same module was found under another root, as a wrapper's content is."""
+        return self._holder() is module and self.name.owner.root != owner.root
 
     @property
     def tensor(self) -> torch.Tensor | None:
         """What stands there now."""
-        try:
-            return self.holder[self.name.role]
-        except KeyError:
+        module = self._holder()
+        if module is None:
             return None
+        table = module._buffers if self.is_buffer else module._parameters
+        return table.get(self.name.role)
 
 
-@dataclass(slots=True)
+class LooseHeld(Held):
+    """A parameter of no module: what an optimizer was handed directly."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, name: TensorName, tensor: torch.Tensor) -> None:
+        """Know the tensor itself."""
+        self.name, self.aliases, self.is_buffer = name, [], False
+        self._tensor = weakref.ref(tensor)
+
+    def is_reached_again(self, module: torch.nn.Module, owner: ModuleName) -> bool:
+        """No module holds it, so whichever does now is new."""
+        return False
+
+    @property
+    def is_gone(self) -> bool:
+        """The tensor is no more."""
+        return self._tensor() is None
+
+    @property
+    def tensor(self) -> torch.Tensor | None:
+        """The tensor, while it lives."""
+        return self._tensor()
+
+
 class Names:
-    """Everything that has a name under the roots. First name wins for what is shared."""
+    """Everything that has a name under the roots. First name wins for what is shared.
 
-    modules: dict[torch.nn.Module, ModuleName] = field(default_factory=dict)
-    parameters: dict[torch.Tensor, Held] = field(default_factory=dict)
-    buffers: dict[torch.Tensor, Held] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    """What a reader of the run should know: shared modules, compiled regions."""
+    Nothing that has a name is kept alive by it.
+    """
 
-    def add_root(self, name: str, root: torch.nn.Module) -> None:
-        """Name a root module, all modules below it, their parameters and buffers."""
+    def __init__(self, created: Callable[[torch.nn.Module], str] | None = None) -> None:
+        """Know nothing yet.
+
+        Args:
+            created: tells the ``file:line`` that created a module, or an empty string.
+        """
+        self._created = created or (lambda module: "")
+        self.modules: weakref.WeakKeyDictionary[torch.nn.Module, ModuleName] = (
+            weakref.WeakKeyDictionary()
+        )
+        self.parameters: MutableMapping[torch.Tensor, Held] = WeakTensorKeyDictionary()
+        self.buffers: MutableMapping[torch.Tensor, Held] = WeakTensorKeyDictionary()
+        self.notes: list[str] = []
+        """What a reader of the run should know: shared modules, compiled regions."""
+
+    def add_root(self, name: str, root: torch.nn.Module) -> "Added":
+        """Name a root module, all modules below it, their parameters and buffers.
+
+        Returns:
+            What had no name before.
+        """
         owners: dict[str, ModuleName] = {}
+        added = Added()
         found = [
             (_join(name, path), module)
             for path, module in root.named_modules(remove_duplicate=False)
@@ -89,24 +151,32 @@ class Names:
                 module is root,
                 location or _enclosing_location(owners, full),
                 kind_of(module),
+                self._created(module),
             )
             # A compiled module and what it wraps have one path; the outer one was there first.
             owners.setdefault(full, owner)
             if known is None:
                 self.modules[module] = owner
+                added.modules.append((module, owner))
                 self._note_blind_spots(full, module)
-            elif known.path != full:
+            elif known.path != full and known.root == name:
                 self.notes.append(f"{full} is the same module as {known.path} and has no own rows")
-        for table, holders in (
-            (self.parameters, [(full, module._parameters) for full, module in found]),
-            (self.buffers, [(full, module._buffers) for full, module in found]),
-        ):
-            for full, holder in holders:
-                _add_tensors(table, holder, full, owners[full])
+        for is_buffer, table in ((False, self.parameters), (True, self.buffers)):
+            for full, module in found:
+                added.tensors += _add_tensors(table, module, is_buffer, full, owners[full])
+        return added
 
-    def replaced(self, before: torch.Tensor, now: torch.Tensor) -> None:
+    def add_loose(self, name: str, tensor: torch.Tensor, component: str) -> Held:
+        """Name a parameter of no module."""
+        owner = ModuleName(component, component, False, "", "")
+        held = self.parameters[tensor] = LooseHeld(TensorName(name, owner, name), tensor)
+        return held
+
+    def replaced(self, before: torch.Tensor | None, now: torch.Tensor, held: Held) -> None:
         """Note that a module holds another parameter in the same place."""
-        self.parameters[now] = self.parameters.pop(before)
+        if before is not None:
+            self.parameters.pop(before, None)
+        self.parameters[now] = held
 
     def _note_blind_spots(self, path: str, module: torch.nn.Module) -> None:
         if _is_compiled(module):
@@ -115,19 +185,33 @@ class Names:
             self.notes.append(f"{path} is a script module: the modules inside it are not seen")
 
 
+@dataclass(slots=True)
+class Added:
+    """What got a name with a root: modules, and the places of parameters and buffers."""
+
+    modules: list[tuple[torch.nn.Module, ModuleName]] = field(default_factory=list)
+    tensors: list[Held] = field(default_factory=list)
+
+
 def _add_tensors(
-    table: dict[torch.Tensor, Held],
-    holder: Mapping[str, torch.Tensor | None],
+    table: MutableMapping[torch.Tensor, Held],
+    module: torch.nn.Module,
+    is_buffer: bool,
     path: str,
     owner: ModuleName,
-) -> None:
-    for role, tensor in holder.items():
+) -> list[Held]:
+    added = []
+    for role, tensor in (module._buffers if is_buffer else module._parameters).items():
         if tensor is None:
             continue
         name = TensorName(f"{path}.{role}", owner, role)
-        held = table.setdefault(tensor, Held(name, holder))
-        if held.name.name != name.name:
+        held = table.get(tensor)
+        if held is None:
+            held = table[tensor] = Held(name, module, is_buffer)
+            added.append(held)
+        elif held.name.name != name.name and not held.is_reached_again(module, owner):
             held.aliases.append(name)
+    return added
 
 
 def named_roots(

@@ -23,40 +23,47 @@ Optimizers = torch.optim.Optimizer | Iterable[torch.optim.Optimizer] | Mapping[s
 
 
 class OptimizerHooks:
-    """Hooks on every optimizer's step."""
+    """Hooks on the step of each optimizer that was handed over."""
 
     def __init__(
         self,
         recorder: Recorder,
         names: Names,
-        optimizers: dict[str, torch.optim.Optimizer],
         *,
         before: Callable[[], None],
         after: Callable[[], None],
     ) -> None:
-        """Hook the optimizers.
+        """Hook nothing yet.
 
         Args:
             recorder: where events go.
             names: names of the parameters.
-            optimizers: by name.
             before: called before a step, ahead of the gradients.
             after: called after a step, behind the optimizer's state.
+        """
+        self._recorder, self._names = recorder, names
+        self._before_step, self._after_step = before, after
+        self._probes: list[OptimizerProbe] = []
+
+    def add(self, name: str, optimizer: torch.optim.Optimizer) -> None:
+        """Hook an optimizer.
 
         Raises:
-            UsageError: an optimizer takes no hooks.
+            UsageError: it takes no hooks.
         """
-        self._before_step = before
-        self._after_step = after
-        self._probes: list[_OptimizerProbe] = []
-        try:
-            for number, (name, optimizer) in enumerate(optimizers.items()):
-                probe = _OptimizerProbe(recorder, names, optimizer, name, number, self)
-                self._probes.append(probe)
-                probe.install(optimizer)
-        except BaseException:
-            self.remove()
-            raise
+        probe = self.probe(name, optimizer, len(self._probes))
+        self._probes.append(probe)
+        probe.install(optimizer)
+
+    def probe(self, name: str, optimizer: torch.optim.Optimizer, number: int) -> "OptimizerProbe":
+        """What records an optimizer's steps, installed nowhere yet.
+
+        Args:
+            name: what the optimizer is called in the run.
+            optimizer: the optimizer.
+            number: its number in the run.
+        """
+        return OptimizerProbe(self._recorder, self._names, optimizer, name, number, self)
 
     def remove(self) -> None:
         """Take all hooks away."""
@@ -73,8 +80,8 @@ class OptimizerHooks:
         self._after_step()
 
 
-class _OptimizerProbe:
-    """The hooks on one optimizer."""
+class OptimizerProbe:
+    """Records the steps of one optimizer. It does not keep the optimizer alive."""
 
     def __init__(
         self,
@@ -85,6 +92,7 @@ class _OptimizerProbe:
         number: int,
         owner: OptimizerHooks,
     ) -> None:
+        """Record as a component; `OptimizerHooks.probe` makes it."""
         self.recorder = recorder
         self._names, self._component, self._number = names, component, number
         self._kind = kind_of(optimizer)
@@ -95,21 +103,28 @@ class _OptimizerProbe:
         self._handles: list[RemovableHandle] = []
 
     def install(self, optimizer: torch.optim.Optimizer) -> None:
+        """Hook the optimizer.
+
+        Raises:
+            UsageError: it takes no hooks.
+        """
         if not hasattr(optimizer, "_optimizer_step_pre_hooks"):
             raise UsageError(
                 f"{printable(self._component)}, a {type(optimizer).__name__}, takes no hooks, as a "
                 "wrapper around another optimizer does; hand over the optimizer that it wraps."
             )
-        self._handles.append(optimizer.register_step_pre_hook(self._before))
-        self._handles.append(optimizer.register_step_post_hook(self._after))
+        self._handles.append(optimizer.register_step_pre_hook(self.before))
+        self._handles.append(optimizer.register_step_post_hook(self.after))
 
     def remove(self) -> None:
+        """Take the hooks away."""
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
         self._ports.clear()
 
-    def _before(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+    def before(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        """Record the gradients; called before each step, also the inner ones of a subclass."""
         if is_compiling():
             return
         if self._depth:
@@ -119,7 +134,8 @@ class _OptimizerProbe:
         if self._depth == 1:
             self._gradients(optimizer)
 
-    def _after(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+    def after(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        """Record the state and close the run's step; called after each step."""
         if is_compiling():
             return
         self._depth = max(self._depth - 1, 0)
@@ -133,6 +149,8 @@ class _OptimizerProbe:
     @guarded
     def _gradients(self, optimizer: torch.optim.Optimizer) -> None:
         self.recorder.begin_step()
+        if not self.recorder.active:
+            return
         self._owner.before()
         for parameter, port in self._parameters(optimizer):
             gradient = parameter.grad

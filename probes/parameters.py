@@ -1,8 +1,10 @@
 """Parameters and module buffers: at init, after each step, and changed between steps."""
 
+from collections.abc import Iterable
+
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
-from probes.names import Held, Names, TensorName
+from probes.names import Held, TensorName
 from probes.recorder import Recorder
 from probes.slots import Slot
 
@@ -13,21 +15,26 @@ _OUTSIDE_STEP = int(EventFlag.OUTSIDE_STEP)
 class Parameters:
     """Records every named parameter and module buffer."""
 
-    def __init__(self, recorder: Recorder, names: Names) -> None:
-        """Record what has a name."""
+    def __init__(self, recorder: Recorder) -> None:
+        """Record into this recorder."""
         self._recorder = recorder
         self._known_at = INIT_STEP
         self._watched: list[_Watched] = []
-        for held in (*names.parameters.values(), *names.buffers.values()):
-            aliases = [self._slot(alias, held.name.name) for alias in held.aliases]
-            self._watched.append(_Watched(held, self._slot(held.name), aliases))
 
-    def at_init(self) -> None:
-        """Their values when recording begins; a shared one also under its other names."""
-        self._see_all(_INIT)
-        for watched in self._watched:
+    def add(self, tensors: Iterable[Held]) -> None:
+        """Record these from now on, and their values at this moment as their first.
+
+        A shared one is recorded also under its other names, this once.
+        """
+        new = []
+        for held in tensors:
+            aliases = [self._slot(alias, held.name.name) for alias in held.aliases]
+            new.append(_Watched(held, self._slot(held.name), aliases))
+        self._see(new, _INIT)
+        for watched in new:
             for slot in watched.aliases:
                 self._recorder.see(slot, watched.held.tensor, _INIT)
+        self._watched += new
 
     def after_step(self) -> None:
         """Their values after an optimizer step."""
@@ -54,18 +61,33 @@ class Parameters:
 
     def _see_all(self, flags: int) -> None:
         self._known_at = self._recorder.step
-        for watched in self._watched:
+        if self._see(self._watched, flags):
+            self._watched = [watched for watched in self._watched if not watched.held.is_gone]
+
+    def _see(self, several: Iterable["_Watched"], flags: int) -> int:
+        """Record their values now; returns how many places are empty."""
+        empty = 0
+        for watched in several:
             tensor, slot = watched.held.tensor, watched.slot
             digest = watched.digest = slot.digest(tensor)
             if digest is not None and tensor is not None:
                 self._recorder.see_again(slot, tensor, digest, flags)
             elif tensor is not None:
                 self._recorder.see(slot, tensor, flags)
+            else:
+                empty += 1
+        return empty
 
     def _slot(self, name: TensorName, subject: str = "") -> Slot:
         owner = name.owner
         return self._recorder.slot(
-            Group.PARAM, name.name, owner.path, name.role, subject, owner.location, owner.kind
+            Group.PARAM,
+            name.name,
+            owner.path,
+            name.role,
+            subject,
+            owner.created or owner.location,
+            owner.kind,
         )
 
 

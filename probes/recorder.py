@@ -12,7 +12,6 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 import numpy as np
@@ -26,6 +25,7 @@ from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.format.schema import END_INCOMPLETE, INIT_STEP, EventFlag
 from probes.content import Part, Unsupported, parts
+from probes.known import Known, version_of
 from probes.selection import Selection
 from probes.slots import LEFT_OUT, UNRESOLVED, Slot, content_of, scalar_bytes
 from probes.stats import stats_of
@@ -44,29 +44,6 @@ _NO_GRAD = int(EventFlag.NO_GRAD)
 _EVAL_MODE = int(EventFlag.EVAL_MODE)
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A tensor that was hashed in this step."""
-
-    tensor: weakref.ref[torch.Tensor]
-    version: int
-    address: int
-    shape: torch.Size
-    layout: Layout
-    digest: bytes
-
-    def is_still(self, value: object) -> bool:
-        """It is this very tensor, and nobody wrote to it since."""
-        tensor = self.tensor()
-        return (
-            tensor is not None
-            and tensor is value
-            and self.version == tensor._version
-            and self.address == tensor.data_ptr()
-            and self.shape == tensor.shape
-        )
-
-
 class Recorder:
     """The state of one recording.
 
@@ -79,6 +56,7 @@ class Recorder:
         failed: why recording stopped, or empty.
         closed: the recording has ended.
         at_begin: called when a step begins, before its first event.
+        at_end: called with its number and the digest of each group after a step was closed.
         withdraw: takes all hooks away; called after a failure, from where that is safe.
     """
 
@@ -93,10 +71,10 @@ class Recorder:
         self.closed = False
         self.lock = threading.RLock()
         self.at_begin: list[Callable[[], None]] = []
+        self.at_end: list[Callable[[int, npt.NDArray[np.uint64]], None]] = []
         self.withdraw: Callable[[], None] = _nothing
         self._forked = False
-        self._payload = selection.level == "full"
-        self._keeps_content = selection.level in ("stats", "full")
+        self._keep_content()
         self._slots: dict[tuple[Group, str], Slot] = {}
         self._occurrences: dict[int, int] = {}
         self._known: dict[int, Known] = {}
@@ -136,16 +114,12 @@ class Recorder:
         """Close the current step and go on to the next; never raises."""
         with self.lock:
             if self.active:
-                try:
-                    self.writer.close_step(self.step, optimizer=optimizer, closed=closed)
-                except Exception as error:  # noqa: BLE001 - a probe must never change the run
-                    self.fail_with(error)
-                if self.writer.failed:
-                    self.fail(self.writer.failed)
+                self._close_step(optimizer, closed)
             self.step += 1
             self.begun = False
             self._occurrences.clear()
             self._known.clear()
+            self._keep_content()
             stopped = self.failed or self.closed or self._forked
             self.active = not stopped and self.selection.covers(self.step)
 
@@ -259,6 +233,22 @@ class Recorder:
         self.active = False
         self.lock = threading.RLock()
 
+    def _close_step(self, optimizer: int, closed: bool) -> None:
+        try:
+            digests = self.writer.close_step(self.step, optimizer=optimizer, closed=closed)
+            if digests is not None:
+                for call in self.at_end:
+                    call(self.step, digests)
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            self.fail_with(error)
+        if self.writer.failed:
+            self.fail(self.writer.failed)
+
+    def _keep_content(self) -> None:
+        level, now = self.selection.level, self.selection.keeps_content(self.step)
+        self._payload = level == "full" and now
+        self._keeps_content = level in ("stats", "full") and now
+
     def _resolve(self, slot: Slot) -> int:
         if slot.buffer == LEFT_OUT or not self.selection.takes(
             slot.group, slot.name, slot.component
@@ -327,11 +317,6 @@ def _pieces(value: object) -> list[Part]:
         layout, raw = number
         return [Part("", layout, np.frombuffer(raw, dtype=np.uint8))]
     return parts(value)
-
-
-def version_of(tensor: torch.Tensor) -> int:
-    """How often the tensor was written in place; -1 where torch does not count."""
-    return -1 if tensor.is_inference() else tensor._version
 
 
 class HasRecorder(Protocol):

@@ -1,5 +1,6 @@
 """Creating a run file: header, environment and every dataset, before the first event."""
 
+import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -73,6 +74,25 @@ def create(path: Path, header: Header) -> h5py.File:
 def descriptor_of(file: h5py.File) -> int:
     """Descriptor of the file on disk."""
     return int(file.id.get_vfd_handle())
+
+
+def move_to_free_name(old: Path, new: Path) -> None:
+    """Rename a file, which may be open; an existing one is never replaced.
+
+    Raises:
+        OSError: the new name is taken, or cannot be given.
+    """
+    try:
+        # A second link refuses a name that is taken; a rename would replace the file.
+        os.link(old, new)
+    except FileExistsError:
+        raise
+    except OSError:
+        # File systems without links: the name is taken first, and replaced by its owner.
+        with new.open("x"):
+            old.replace(new)
+        return
+    old.unlink()
 
 
 def _lay_out(file: h5py.File, header: Header) -> None:

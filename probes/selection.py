@@ -24,6 +24,8 @@ class Selection:
         include: name globs; empty for all.
         exclude: name globs that are left out.
         heads: module paths whose events are kept whatever the globs say.
+        payload: first step and one past the last of which contents are kept, at level
+            ``full``; None for all.
     """
 
     level: str = "digest"
@@ -33,6 +35,11 @@ class Selection:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     heads: tuple[str, ...] = ()
+    payload: tuple[int, int] | None = None
+
+    def keeps_content(self, step: int) -> bool:
+        """Numbers and contents of this step's events are kept, as far as the level keeps any."""
+        return self.payload is None or self.payload[0] <= step < self.payload[1]
 
     def covers(self, step: int) -> bool:
         """The step is recorded; init always is."""

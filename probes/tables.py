@@ -3,6 +3,7 @@
 A write says at which row it begins, so one that was interrupted is simply done again.
 """
 
+import struct
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisect_debugger.format.schema import EVENTS, PAYLOAD_VALUES, STATS, TABLES, Column, fit_name
+from probes.stats import Stats
 
 # A digest's bytes read as two big-endian numbers are the halves that the file holds.
 EVENT_ROW = np.dtype(
@@ -31,6 +33,11 @@ EVENT_ROW_WITH_STATS = np.dtype(
         ("inf_count", "<u8"),
     ]
 )
+
+# Packed like the rows above; a packer's call is the cheapest way to make one.
+pack = struct.Struct("<II16sHH").pack
+pack_full = struct.Struct("<II16sHHddQQ").pack
+NO_STATS: Stats = (float("nan"), float("nan"), 0, 0)
 
 _INDEX_BYTES = 64
 """Generous bound on what HDF5 adds to its index for one more chunk."""

@@ -14,7 +14,6 @@ nothing more, and closes the file, with the reason in it where that is possible.
 """
 
 import os
-import struct
 import sys
 import threading
 import time
@@ -35,9 +34,9 @@ from bisect_debugger.format.digests import (
 from bisect_debugger.format.groups import GROUP_COUNT, Group
 from bisect_debugger.format.layouts import Layout
 from probes.descriptor import NoRoom, divert, reason_of, reserve, weak_call
-from probes.run_file import FIRST_BYTES, Header, create, descriptor_of
+from probes.run_file import FIRST_BYTES, Header, create, descriptor_of, move_to_free_name
 from probes.stats import Stats
-from probes.tables import EventTable, Payload, Table, fitted, unpack
+from probes.tables import NO_STATS, EventTable, Payload, Table, fitted, pack, pack_full, unpack
 
 __all__ = ["Header", "RunWriter"]
 
@@ -56,11 +55,6 @@ _ROW_TABLES = {
     name: columns for name, columns in schema.TABLES.items() if name not in ("events", "stats")
 }
 _BEFORE_STEPS = tuple(name for name in _ROW_TABLES if name not in ("steps", "end"))
-
-# Packed like `EVENT_ROW` and `EVENT_ROW_WITH_STATS` of probes.tables.
-_pack = struct.Struct("<II16sHH").pack
-_pack_with_stats = struct.Struct("<II16sHHddQQ").pack
-_NO_STATS: Stats = (float("nan"), float("nan"), 0, 0)
 
 
 class RunWriter:
@@ -180,10 +174,10 @@ class RunWriter:
                 thread = self._new_thread()
             # One extension per event, which no interrupt can leave half done.
             if self._with_stats:
-                numbers = stats or _NO_STATS
-                self._step += _pack_with_stats(buffer, layout_id, digest, flags, thread, *numbers)
+                numbers = stats or NO_STATS
+                self._step += pack_full(buffer, layout_id, digest, flags, thread, *numbers)
             else:
-                self._step += _pack(buffer, layout_id, digest, flags, thread)
+                self._step += pack(buffer, layout_id, digest, flags, thread)
             if content is not None:
                 self._keep(digest, layout, layout_id, content)
             self._until_look -= 1
@@ -226,17 +220,22 @@ class RunWriter:
                 self._uncovered.add(what)
                 self._append("uncovered", *fitted("uncovered", what))
 
-    def close_step(self, step: int, *, optimizer: int = 0, closed: bool = True) -> None:
+    def close_step(
+        self, step: int, *, optimizer: int = 0, closed: bool = True
+    ) -> npt.NDArray[np.uint64] | None:
         """Fold the events since the last call into a step.
 
         Args:
             step: its number, -1 for init.
             optimizer: which optimizer closed it, by order of first step.
             closed: False for a last step that no optimizer step closed.
+
+        Returns:
+            (GROUP_COUNT,) digest of each group over this step; None where nothing is written.
         """
         with self._lock:
             if self._inert():
-                return
+                return None
             packed, self._step = self._step, bytearray()
             rows = unpack(packed, self._events.row)
             own, own_groups = step_digests(
@@ -263,6 +262,19 @@ class RunWriter:
                 self._running_groups,
             )
             self._flush_if_due()
+            return own_groups
+
+    def rename(self, path: Path) -> None:
+        """Give the file its name while it is written; the name must be free.
+
+        Raises:
+            OSError: it is taken, or cannot be given.
+        """
+        with self._lock:
+            if self._inert():
+                return
+            move_to_free_name(self.path, path)
+            self.path = path
 
     def finish(self, state: str, reason: str = "") -> None:
         """Write the end of the run and close the file; a second call does nothing.

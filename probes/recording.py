@@ -1,0 +1,260 @@
+"""A recording: every hook on a trainer, from init to the last step.
+
+`probes.attach` makes one for models that are handed over, `probes.unedited` one that finds the
+models by itself.
+"""
+
+import atexit
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+import torch
+
+from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.format import schema
+from bisect_debugger.format.groups import Group
+from probes.content import leaves
+from probes.edges import Edges
+from probes.gradient_hooks import Contributions, OutputGradients
+from probes.loss_hooks import LossHooks
+from probes.module_hooks import ModuleHooks
+from probes.names import Added, Names
+from probes.optimizer_hooks import OptimizerHooks
+from probes.parameters import Parameters
+from probes.recorder import Recorder, flags_now, guarded
+from probes.replay import Watch
+from probes.rng import Generator, Streams
+from probes.selection import Selection
+from probes.writer import RunWriter
+
+
+class Removable(Protocol):
+    """A probe that can be taken away."""
+
+    def remove(self) -> None:
+        """Undo everything that installing it did."""
+
+
+class Recording:
+    """Probes on a trainer. Made by `attach`; use it as a context manager, or call `close`."""
+
+    def __init__(
+        self,
+        writer: RunWriter,
+        selection: Selection,
+        names: Names,
+        unknown: Callable[[torch.nn.Module], None] | None = None,
+    ) -> None:
+        """Install every hook that needs no model and record the streams.
+
+        Args:
+            writer: writes the run.
+            selection: what is recorded.
+            names: what has a name; it may be empty yet.
+            unknown: called with a module without a name before its forward.
+        """
+        self.recorder = Recorder(writer, selection)
+        self.recorder.withdraw = self.remove_probes
+        self.names = names
+        self._probes: list[Removable] = []
+        self._loss_seen = schema.INIT_STEP
+        self._streams = Streams(self.recorder)
+        self._parameters = Parameters(self.recorder)
+        self._contributions = Contributions(self.recorder, names)
+        edges = Edges(self.recorder)
+        self.recorder.at_begin += [edges.begin_step, self._begin]
+        self._state_of_streams()
+        try:
+            self._probes.append(self._contributions)
+            self._modules = ModuleHooks(
+                self.recorder,
+                edges,
+                OutputGradients(self.recorder),
+                self._before_forward,
+                unknown,
+            )
+            self._probes.append(self._modules)
+            self._probes.append(LossHooks(self.recorder, edges, self._before_backward))
+            self.optimizers = OptimizerHooks(
+                self.recorder,
+                names,
+                before=lambda: self._streams.boundary("optim"),
+                after=self._after_optimizer,
+            )
+            self._probes.append(self.optimizers)
+        except BaseException:
+            self.remove_probes()
+            raise
+        atexit.register(self._at_exit)
+
+    def cover(self, added: Added) -> None:
+        """Record these modules and parameters from now on, and their values now as the first."""
+        self._first_values(added)
+        for module, name in added.modules:
+            self._modules.add(module, name)
+        for note in self.names.notes:
+            self.recorder.writer.uncovered(note)
+        self.names.notes.clear()
+        self._contributions.add(held for held in added.tensors if not held.is_buffer)
+
+    def end_init(self) -> None:
+        """Close init: what comes now belongs to step 0."""
+        self.recorder.end_step(0)
+
+    def __enter__(self) -> Self:
+        _stack.append(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self in _stack:
+            _stack.remove(self)
+        self.close("" if error is None else raised_words(error))
+
+    @property
+    def path(self) -> Path:
+        """The file that is written."""
+        return self.recorder.writer.path
+
+    def watch(self, target: object, method: str, name: str = "") -> None:
+        """Record what a method returns, from now on; for replay samplers.
+
+        Args:
+            target: the object, e.g. a prioritized replay buffer.
+            method: the method's name, e.g. ``sample``.
+            name: what the object is called in the run; its class's name by default.
+
+        Raises:
+            UsageError: the object has no such method, or it cannot be watched.
+        """
+        if not self.recorder.closed and not self.recorder.failed:
+            self._probes.append(Watch(self.recorder, target, method, name or type(target).__name__))
+
+    def record(self, name: str, value: object, component: str = "") -> None:
+        """Record a value by hand, now.
+
+        Args:
+            name: what it is called; a nested value gets a name per leaf.
+            value: a tensor, array, number, string, or a nest of them.
+            component: what a person would change; the name by default.
+        """
+        self._record(name, value, component or name)
+
+    def register_generator(self, name: str, generator: Generator) -> None:
+        """Record the state of one more random generator at every boundary.
+
+        Raises:
+            UsageError: it is no generator of torch, numpy or the random module.
+        """
+        try:
+            self._streams.register(name, generator)
+        except TypeError as error:
+            raise UsageError(f"{error}.") from error
+
+    def close(self, reason: str = "") -> None:
+        """Take every hook away and close the file; a second call does nothing.
+
+        Args:
+            reason: why the run is not complete, or empty.
+        """
+        if self.recorder.closed:
+            return
+        if self.recorder.begun:
+            self._last_row()
+        self.abandon()
+        state = schema.END_INCOMPLETE if reason else schema.END_COMPLETE
+        self.recorder.writer.finish(state, reason)
+
+    def remove_probes(self) -> None:
+        """Take every hook away; recording goes no further."""
+        while self._probes:
+            self._probes.pop().remove()
+
+    def _at_exit(self) -> None:
+        """Close what nobody closed; the interpreter still knows what it died of."""
+        error = getattr(sys, "last_value", None)
+        self.close(raised_words(error) if isinstance(error, BaseException) else "")
+
+    def abandon(self) -> None:
+        """Take every hook away and take nothing more; the file is somebody else's affair."""
+        self.recorder.stop()
+        self.remove_probes()
+        atexit.unregister(self._at_exit)
+
+    def add_probe(self, probe: Removable) -> None:
+        """Take this one away with the others."""
+        self._probes.append(probe)
+
+    @guarded
+    def _state_of_streams(self) -> None:
+        self._streams.boundary("init")
+
+    @guarded
+    def _first_values(self, added: Added) -> None:
+        self._parameters.add(added.tensors)
+
+    @guarded
+    def _last_row(self) -> None:
+        self.recorder.end_step(0, closed=False)
+
+    @guarded
+    def _record(self, name: str, value: object, component: str) -> None:
+        self.recorder.begin_step()
+        if not self.recorder.active:
+            return
+        for path, leaf in leaves(value):
+            self.recorder.value(
+                Group.USER, name + path, component, f"value{path}", leaf, flags_now()
+            )
+
+    @guarded
+    def note_seeding(self, call: str, argument: str, location: str) -> None:
+        """Note a call that seeded a generator."""
+        self.recorder.writer.seeding(call, argument, location, self.recorder.step)
+
+    def _begin(self) -> None:
+        self._streams.boundary("start")
+        self._parameters.before_step()
+        self._contributions.hook_replaced()
+        self._contributions.hook_waiting()
+
+    def _before_forward(self, fresh: bool) -> None:
+        self._streams.boundary("forward", unchanged=fresh)
+
+    def _before_backward(self) -> None:
+        self._contributions.hook_waiting()
+        if self._loss_seen != self.recorder.step:
+            self._loss_seen = self.recorder.step
+            self._streams.boundary("loss")
+
+    def _after_optimizer(self) -> None:
+        self._parameters.after_step()
+        self._streams.boundary("end")
+
+
+def raised_words(error: BaseException) -> str:
+    """Why a run is incomplete that an exception ended."""
+    return printable(f"the trainer raised {type(error).__name__}: {error}")
+
+
+def current() -> Recording:
+    """The innermost recording that was entered with ``with``.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if not _stack:
+        raise UsageError(
+            "Nothing is being recorded; enter a recording first: with probes.attach(...)."
+        )
+    return _stack[-1]
+
+
+_stack: list[Recording] = []
