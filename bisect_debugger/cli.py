@@ -20,6 +20,9 @@ from bisect_debugger.commands.output import say
 from bisect_debugger.errors import BisectError, UsageError, printable
 
 COMMANDS = {
+    "twin": "run a command twice and find where the runs diverge",
+    "record": "record one run of a command",
+    "check-probe": "prove that recording does not change a run",
     "compare": "find the first divergence between runs or checkpoints",
     "open": "browse the divergence in the terminal",
     "note": "write the divergence down as a markdown note",
@@ -86,17 +89,23 @@ def _dispatch(arguments: list[str]) -> int:
     name = arguments[0] if arguments else ""
     if name not in COMMANDS:
         return _without_command(arguments)
-    command = cast("Command", importlib.import_module(f"bisect_debugger.commands.{name}"))
+    module = importlib.import_module(f"bisect_debugger.commands.{name.replace('-', '_')}")
+    command = cast("Command", module)
     parser = argparse.ArgumentParser(
         prog=f"bisect-debugger {name}",
         description=f"{COMMANDS[name].capitalize()}.",
         allow_abbrev=False,
     )
     command.configure(parser)
+    own, trainer = arguments[1:], []
+    if getattr(module, "TAKES_A_COMMAND", False) and "--" in own:
+        # Behind the first -- nothing is ours, whatever it looks like.
+        own, trainer = own[: own.index("--")], own[own.index("--") + 1 :]
     try:
-        parsed = parser.parse_args(arguments[1:])
+        parsed = parser.parse_args(own)
     except SystemExit as stop:
         return int(stop.code or 0)
+    parsed.command = trainer
     return command.run(parsed)
 
 
@@ -106,7 +115,7 @@ def _without_command(arguments: list[str]) -> int:
         close = difflib.get_close_matches(name, COMMANDS, 1)
         hint = f"; did you mean {close[0]!r}?" if close else "."
         raise UsageError(f"there is no command '{name}'{hint} Commands: {', '.join(COMMANDS)}.")
-    listed = "\n".join(f"  {name:<10} {line}" for name, line in COMMANDS.items())
+    listed = "\n".join(f"  {name:<12} {line}" for name, line in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog="bisect-debugger",
         usage="bisect-debugger COMMAND ...",

@@ -5,7 +5,6 @@ with probes.attach(model, optimizer, out="a.h5", heads=["q_head"]) as recording:
     train(...)
 """
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from bisect_debugger.format import schema
 from probes import environment
 from probes.names import Added, Names, named_roots
 from probes.optimizer_hooks import Optimizers, named_optimizers
+from probes.ranks import rank_and_size
 from probes.recording import Recording
 from probes.seeding import SeedingCalls
 from probes.selection import Selection, globs_of, groups_of, known_level, window_of
@@ -74,11 +74,12 @@ def attach(
         exclude=globs_of(exclude),
         heads=tuple(_head_path(head, roots, names) for head in globs_of(heads)),
     )
+    rank, world_size = rank_and_size()
     header = Header(
         level=level,
         window=steps or "",
-        rank=_distributed("RANK", 0),
-        world_size=_distributed("WORLD_SIZE", 1),
+        rank=rank,
+        world_size=world_size,
         environment=environment.collect(),
     )
     writer = RunWriter(out, header, flush_seconds=flush_seconds)
@@ -114,8 +115,3 @@ def _head_path(head: str, roots: Mapping[str, torch.nn.Module], names: Names) ->
         f"No module is called {printable(head)!r}; heads are named by their path, e.g. "
         f"{printable(max(paths, key=len))!r}."
     )
-
-
-def _distributed(variable: str, default: int) -> int:
-    value = os.environ.get(variable, "")
-    return int(value) if value.isdigit() else default

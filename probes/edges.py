@@ -69,6 +69,10 @@ class Edges:
                     differentiable=producer in through_graph,
                 )
 
+    def producers(self, tensor: torch.Tensor) -> set[Place]:
+        """Recorded outputs of this step that a tensor was computed from, as far as is seen."""
+        return self._graph_producers(node_of(tensor)) | self._same_memory(tensor)
+
     def _same_memory(self, tensor: torch.Tensor) -> set[Place]:
         """An output that is, unwritten since, the very same memory: detached or without graph."""
         memory = _memory_of(tensor)

@@ -15,6 +15,7 @@ import sys
 import warnings
 import weakref
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -67,13 +68,16 @@ class ModuleHooks:
         self._at_forward = at_forward
         self._forward_step = INIT_STEP
         self._walked: set[Place] = set()
+        self.enclosed: Callable[[], bool] | None = None
+        """Tells whether another recorded module made the call that goes on. Where it is known,
+        what enters the outermost call from outside is the batch; else what enters a root is."""
         self._gradients = gradients
         self._unknown = unknown
         # By id, for its speed: an entry goes when its module does.
         self._ports: dict[int, _Ports] = {}
         self._alive: dict[int, weakref.ref[torch.nn.Module]] = {}
         self._key = _unique_key()
-        torch_module._global_forward_pre_hooks[self._key] = self._before
+        torch_module._global_forward_pre_hooks[self._key] = self.before
         torch_module._global_forward_hooks[self._key] = self._after
         self._quiet = _Quiet()
 
@@ -97,7 +101,16 @@ class ModuleHooks:
         self._ports, self._alive = {}, {}
         self._quiet.remove()
 
-    def _before(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+    def before(
+        self, module: torch.nn.Module, args: tuple[Any, ...], caller: FrameType | None = None
+    ) -> None:
+        """Record a module's inputs; torch's forward pre-hook.
+
+        Args:
+            module: the module that is called.
+            args: positional arguments of its forward.
+            caller: frame of torch's that calls the hooks; the calling one by default.
+        """
         # First of all: anything else would become part of the program that is compiled.
         if is_compiling():
             return
@@ -115,7 +128,7 @@ class ModuleHooks:
                     return
             # Torch hands keyword arguments to hooks of modules that say so in a table of their
             # own, and the compiler takes a module with an entry there for another program.
-            kwargs = sys._getframe(1).f_locals.get("kwargs") if ports.keywords or not args else None
+            kwargs = _keywords(caller or sys._getframe(1)) if ports.keywords or not args else None
             self._inputs(module, ports, args, kwargs)
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             recorder.fail_with(error)
@@ -142,13 +155,27 @@ class ModuleHooks:
             self._at_forward(fresh)
         for index, value in enumerate(args):
             if type(value) is torch.Tensor:
-                self._input(ports.inputs.get(index) or ports.input(index), value, flags)
+                self._input(
+                    ports.inputs.get(index) or self._port(ports, index, "", value), value, flags
+                )
             else:
                 for path, leaf in leaves(value):
-                    self._input(ports.input(index, path), leaf, flags)
+                    self._input(self._port(ports, index, path, leaf), leaf, flags)
         for key, value in kwargs.items() if kwargs else ():
             for path, leaf in leaves(value):
-                self._input(ports.input(key, path), leaf, flags)
+                self._input(self._port(ports, key, path, leaf), leaf, flags)
+
+    def _port(self, ports: "_Ports", key: int | str, path: str, leaf: object) -> Slot:
+        found = ports.inputs.get((key, path) if path else key)
+        return found or ports.input(key, path, self._is_batch(ports, leaf))
+
+    def _is_batch(self, ports: "_Ports", leaf: object) -> bool:
+        """What goes in there comes from outside; asked once, at its first sight."""
+        if self.enclosed is None:
+            return ports.name.is_root
+        if self.enclosed():
+            return False
+        return not isinstance(leaf, torch.Tensor) or not self._edges.producers(leaf)
 
     def _input(self, slot: Slot, leaf: object, flags: int) -> None:
         if not isinstance(leaf, _CONTENT):
@@ -203,7 +230,7 @@ class ModuleHooks:
 class _Ports:
     """The slots of one module's inputs and outputs, made as they are first used."""
 
-    __slots__ = ("_gradients", "_name", "_outputs", "_recorder", "inputs", "keywords")
+    __slots__ = ("_gradients", "_outputs", "_recorder", "inputs", "keywords", "name")
 
     def __init__(
         self,
@@ -213,30 +240,27 @@ class _Ports:
         gradients: OutputGradients,
     ) -> None:
         self.keywords = _takes_several(module.forward)
-        self._recorder, self._name, self._gradients = recorder, name, gradients
+        self._recorder, self.name, self._gradients = recorder, name, gradients
         self.inputs: dict[int | str | tuple[int | str, str], Slot] = {}
         self._outputs: dict[str, tuple[Slot, GradientHook]] = {}
 
-    def input(self, key: int | str, path: str = "") -> Slot:
-        """Where an argument goes: the batch at a root, else a module's input."""
-        place = (key, path) if path else key
-        found = self.inputs.get(place)
-        if found is None:
-            name = self._name
-            role = f"in[{key}]{path}" if isinstance(key, int) else f"in.{key}{path}"
-            group, full, component = Group.FORWARD, f"{name.path}.{role}", name.path
-            if name.is_root:
-                group, full, component = Group.DATA, f"data.{name.path}.{role}", "data"
-            found = self.inputs[place] = self._recorder.slot(
-                group, full, component, role, "", name.location, name.kind
-            )
+    def input(self, key: int | str, path: str, is_batch: bool) -> Slot:
+        """Where an argument goes: the batch as it comes in, else a module's input."""
+        name = self.name
+        role = f"in[{key}]{path}" if isinstance(key, int) else f"in.{key}{path}"
+        group, full, component = Group.FORWARD, f"{name.path}.{role}", name.path
+        if is_batch:
+            group, full, component = Group.DATA, f"data.{name.path}.{role}", "data"
+        found = self.inputs[(key, path) if path else key] = self._recorder.slot(
+            group, full, component, role, "", name.location, name.kind
+        )
         return found
 
     def output(self, path: str) -> tuple[Slot, GradientHook]:
         """Where an output goes, and the hook for its gradient."""
         found = self._outputs.get(path)
         if found is None:
-            name, role = self._name, f"out{path}"
+            name, role = self.name, f"out{path}"
             slot = self._recorder.slot(
                 Group.FORWARD, f"{name.path}.{role}", name.path, role, "", name.location, name.kind
             )
@@ -263,6 +287,11 @@ class _Quiet:
         if self._entry in warnings.filters:
             warnings.filters.remove(self._entry)  # type: ignore[attr-defined]
         self._entry = None
+
+
+def _keywords(caller: FrameType) -> dict[str, Any] | None:
+    """Keyword arguments of the module call that a frame of torch's carries out."""
+    return caller.f_locals.get("kwargs")
 
 
 def _takes_several(forward: Callable[..., Any]) -> bool:

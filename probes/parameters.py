@@ -1,6 +1,8 @@
 """Parameters and module buffers: at init, after each step, and changed between steps."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+
+import torch
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
@@ -20,6 +22,8 @@ class Parameters:
         self._recorder = recorder
         self._known_at = INIT_STEP
         self._watched: list[_Watched] = []
+        self.early: Callable[[torch.Tensor], bytes | None] = lambda tensor: None
+        """Tells the digest that a parameter had when somebody looked before it was added."""
 
     def add(self, tensors: Iterable[Held]) -> None:
         """Record these from now on, and their values at this moment as their first.
@@ -30,8 +34,8 @@ class Parameters:
         for held in tensors:
             aliases = [self._slot(alias, held.name.name) for alias in held.aliases]
             new.append(_Watched(held, self._slot(held.name), aliases))
-        self._see(new, _INIT)
         for watched in new:
+            self._see_first(watched)
             for slot in watched.aliases:
                 self._recorder.see(slot, watched.held.tensor, _INIT)
         self._watched += new
@@ -58,6 +62,16 @@ class Parameters:
             if digest is not None and digest != watched.digest:
                 watched.digest = digest
                 self._recorder.see_again(slot, tensor, digest, _OUTSIDE_STEP)
+
+    def _see_first(self, watched: "_Watched") -> None:
+        tensor, slot = watched.held.tensor, watched.slot
+        early = None if tensor is None else self.early(tensor)
+        if early is None or early == slot.digest(tensor):
+            self._see([watched], _INIT)
+            return
+        # Somebody wrote to it since; its content then is gone, and its digest tells.
+        watched.digest = early
+        self._recorder.see_digest(slot, early, _INIT)
 
     def _see_all(self, flags: int) -> None:
         self._known_at = self._recorder.step

@@ -171,11 +171,14 @@ class Recorder:
 
     def see_state(self, slot: Slot, state: bytes) -> None:
         """Record the state of a generator that tells it as bytes."""
-        digest = slot.digest_bytes(state)
+        self.see_digest(slot, slot.digest_bytes(state), 0)
+
+    def see_digest(self, slot: Slot, digest: bytes, flags: int) -> None:
+        """Record content of the slot's layout of which only the digest is known."""
         if slot.buffer < 0:
             slot.buffer = self._resolve(slot)
         if slot.buffer >= 0:
-            self._event(slot.buffer, slot.layout, digest, 0)
+            self._event(slot.buffer, slot.layout, digest, flags)
 
     def value(
         self, group: Group, name: str, component: str, role: str, value: object, flags: int = 0

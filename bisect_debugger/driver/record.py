@@ -1,0 +1,87 @@
+"""Recording one run of a command."""
+
+import glob
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from bisect_debugger.driver.launch import check_command, run_command
+from bisect_debugger.driver.outcome import Recorded, outcome_of
+from bisect_debugger.driver.progress import Progress
+from bisect_debugger.driver.session import Session, Settings, session
+from bisect_debugger.errors import UsageError, printable
+
+
+def record(
+    command: Sequence[str],
+    settings: Settings,
+    *,
+    progress: Progress | None = None,
+    failing: bool = False,
+) -> Recorded:
+    """Run a command and record the processes below it that train.
+
+    Args:
+        command: program and arguments.
+        settings: what is recorded, and where it goes.
+        progress: shows the run and takes its output; without it the command uses the streams
+            of this process.
+        failing: the trainer may fail, as long as something was recorded.
+
+    Raises:
+        UsageError: it cannot be started or recorded.
+        TrainerFailed: it ended with an error of its own.
+        KeyboardInterrupt: it was interrupted.
+    """
+    check_command(command)
+    settings = replace(settings, out=settings.out.absolute())
+    check_out(settings.out)
+    with session(settings) as running:
+        try:
+            ended = run_command(
+                command,
+                running.environment(),
+                progress.output if progress else None,
+                lambda: _tick(running, progress),
+            )
+        finally:
+            _tick(running, progress)
+            _remove_parts(settings.out)
+        return outcome_of(running, ended, shlex.join(command), failing=failing)
+
+
+def check_out(out: Path) -> None:
+    """Refuse a file that cannot be written, before the trainer runs.
+
+    Raises:
+        UsageError: it exists, or its folder is missing or cannot be written to.
+    """
+    shown = printable(str(out))
+    others = list(out.parent.glob(f"{glob.escape(out.stem)}.rank*{out.suffix}"))
+    taken = next((path for path in (out, *others) if path.exists() or path.is_symlink()), None)
+    if taken is not None:
+        raise UsageError(
+            f"{printable(str(taken))} exists already and a recording never overwrites one; name "
+            "another file or remove it."
+        )
+    if not out.parent.is_dir():
+        raise UsageError(f"{shown} cannot be written (no such directory); make it first.")
+    if not os.access(out.parent, os.W_OK | os.X_OK):
+        raise UsageError(
+            f"{shown} cannot be written (permission denied); name a file in a folder that you can "
+            "write to."
+        )
+
+
+def _tick(running: Session, progress: Progress | None) -> None:
+    news = running.news()
+    if progress is not None:
+        progress.take(news)
+
+
+def _remove_parts(out: Path) -> None:
+    """Files of processes that were killed before their first step: there is nothing in them."""
+    for path in out.parent.glob(f"{glob.escape(out.name)}.*.part"):
+        path.unlink(missing_ok=True)

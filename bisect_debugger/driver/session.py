@@ -1,0 +1,148 @@
+"""The session of a recorded command: settings in one JSON file, status lines in another.
+
+The processes below the command find the settings through one environment variable. Each appends
+what it has to tell, a line of JSON at a time, to the status file beside.
+"""
+
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+VARIABLE = "BISECT_DEBUGGER_SESSION"
+"""Name of the environment variable that holds the path of the settings."""
+
+_TRAVELLING = ("probes", "bisect_debugger", "h5py", "xxhash", "numpy")
+"""What the recorder consists of and needs beside torch."""
+
+_PURE = ("probes", "bisect_debugger")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a recorded process is asked to do.
+
+    Attributes:
+        out: file to write; of several processes the later ones get a suffix.
+        level: how much is kept of an event.
+        steps: window of steps as ``A:B``, or None for all.
+        groups: labels of the groups to record, or None for all.
+        include: globs of buffer names to record.
+        exclude: globs of buffer names to leave out.
+        payload: first step and one past the last of which contents are kept, or None for all.
+        max_steps: steps after which the process ends, or None.
+        reference: finished run that each step is compared with, or None.
+        stop_after: steps after the first difference at which the process ends.
+        mode: ``record``, or ``witness`` for a bare run.
+        witness: also tell the final parameters.
+    """
+
+    out: Path
+    level: str = "digest"
+    steps: str | None = None
+    groups: tuple[str, ...] | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    payload: tuple[int, int] | None = None
+    max_steps: int | None = None
+    reference: Path | None = None
+    stop_after: int = 2
+    mode: str = "record"
+    witness: bool = False
+
+
+@dataclass(slots=True)
+class Session:
+    """A session while its command runs.
+
+    Attributes:
+        path: the settings file.
+        notes: status lines that were read so far.
+    """
+
+    path: Path
+    notes: list[dict[str, Any]] = field(default_factory=list)
+    _read: int = 0
+
+    def environment(self) -> dict[str, str]:
+        """The environment of the command: this process's, with the bootstrap first on its path."""
+        bootstrap = str(_home_of("probes") / "probes" / "bootstrap")
+        path = os.environ.get("PYTHONPATH")
+        return {
+            **os.environ,
+            VARIABLE: str(self.path),
+            "PYTHONPATH": f"{bootstrap}{os.pathsep}{path}" if path else bootstrap,
+        }
+
+    def news(self) -> list[dict[str, Any]]:
+        """Status lines since the last call; whole ones only."""
+        try:
+            with Path(f"{self.path}.status").open("rb") as stream:
+                stream.seek(self._read)
+                raw = stream.read()
+        except FileNotFoundError:
+            return []
+        end = raw.rfind(b"\n") + 1
+        self._read += end
+        fresh = [note for line in raw[:end].splitlines() if (note := _parsed(line)) is not None]
+        self.notes += fresh
+        return fresh
+
+    def of_kind(self, kind: str) -> list[dict[str, Any]]:
+        """The status lines of one kind, in order."""
+        return [note for note in self.notes if note["kind"] == kind]
+
+    def witnesses(self) -> dict[int, list[tuple[str, str, str]]]:
+        """Final tensors by rank, as (name, layout, digest)."""
+        found = {}
+        for path in sorted(self.path.parent.glob(f"{self.path.name}.witness.*")):
+            told = json.loads(path.read_text(encoding="utf-8"))
+            found[int(told["rank"])] = [tuple(entry) for entry in told["tensors"]]
+        return found
+
+
+@contextmanager
+def session(settings: Settings) -> Iterator[Session]:
+    """Write the settings down for as long as the command runs."""
+    with tempfile.TemporaryDirectory(prefix="bisect-debugger-") as folder:
+        path = Path(folder) / "session.json"
+        values = {
+            name: str(value) if isinstance(value, Path) else value
+            for name in Settings.__dataclass_fields__
+            if (value := getattr(settings, name)) is not None
+        }
+        values["packages"] = _packages()
+        path.write_text(json.dumps(values), encoding="utf-8")
+        yield Session(path)
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        note = json.loads(line)
+    except ValueError:
+        return None
+    return note if isinstance(note, dict) and isinstance(note.get("kind"), str) else None
+
+
+def _packages() -> dict[str, object]:
+    """Where the recorder is found by a Python that does not have it."""
+    homes = {name: str(_home_of(name)) for name in _TRAVELLING}
+    return {
+        "cache_tag": sys.implementation.cache_tag,
+        "all": homes,
+        "pure": {name: homes[name] for name in _PURE},
+    }
+
+
+def _home_of(name: str) -> Path:
+    """The folder that a package is imported from; it is found without being imported."""
+    spec = importlib.util.find_spec(name)
+    assert spec is not None, f"{name} is a dependency"
+    assert spec.origin is not None, f"{name} is a regular package"
+    return Path(spec.origin).resolve().parent.parent

@@ -1,0 +1,127 @@
+"""What waits in a Python process until it imports torch: one look at each name it imports.
+
+A process that never imports torch pays for this file and nothing else. The recorder travels:
+where the trainer's own environment does not have it, it is found in the environment of the
+command that started the recording.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+SESSION = "BISECT_DEBUGGER_SESSION"
+"""Environment variable: path of the session's settings, a JSON file beside which status is kept."""
+
+_callbacks: dict[str, Callable[[], None]] = {}
+
+
+class Settings:
+    """The session of this process, as the command that started it wrote it down."""
+
+    def __init__(self, path: str) -> None:
+        """Read the settings."""
+        self.path = path
+        with open(path, encoding="utf-8") as stream:  # noqa: PTH123 - pathlib is slow to load
+            self.values: dict[str, Any] = json.load(stream)
+
+    def note(self, kind: str, **facts: object) -> None:
+        """Tell the command something: one line of JSON, appended in one write."""
+        line = json.dumps({"kind": kind, "pid": os.getpid(), **facts}) + "\n"
+        try:
+            status = os.open(self.path + ".status", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                os.write(status, line.encode())
+            finally:
+                os.close(status)
+        except OSError:
+            # Nobody listens any more; the trainer goes on.
+            pass
+
+
+class _Waiting:
+    """A finder that finds nothing: it notices that a module is about to be loaded."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> Any:
+        callback = _callbacks.get(name)
+        if callback is None:
+            return None
+        del _callbacks[name]
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = None if finder is self or find is None else find(name, path, target)
+            if spec is not None:
+                _call_after_loading(spec.loader, callback)
+                return spec
+        _callbacks[name] = callback
+        return None
+
+
+class _Traveller:
+    """Finds the recorder, and what it needs, where the command has them. Asked last."""
+
+    def __init__(self, folders: dict[str, str]) -> None:
+        self._folders = folders
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> Any:
+        folder = self._folders.get(name)
+        if folder is None:
+            return None
+        from importlib.machinery import PathFinder
+
+        return PathFinder.find_spec(name, [folder], target)
+
+
+def wait_for_torch() -> None:
+    """Begin to record when this process imports torch."""
+    try:
+        settings = Settings(os.environ[SESSION])
+    except FileNotFoundError:
+        # The recording is over, and this process outlived it.
+        return
+    settings.note("python")
+    sys.meta_path.insert(0, _Waiting())
+    when_imported("torch", lambda: _torch_is_here(settings))
+
+
+def when_imported(name: str, callback: Callable[[], None]) -> None:
+    """Call back after a module was loaded; at once where it is loaded already."""
+    if name in sys.modules:
+        callback()
+    else:
+        _callbacks[name] = callback
+
+
+def _call_after_loading(loader: Any, callback: Callable[[], None]) -> None:
+    load = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        del loader.exec_module
+        load(module)
+        callback()
+
+    loader.exec_module = exec_module
+
+
+def _torch_is_here(settings: Settings) -> None:
+    settings.note("torch")
+    travelling = settings.values["packages"]
+    if travelling["cache_tag"] == sys.implementation.cache_tag:
+        sys.meta_path.append(_Traveller(travelling["all"]))
+    else:
+        # Compiled packages fit one version of Python only.
+        sys.meta_path.append(_Traveller(travelling["pure"]))
+    try:
+        from probes.unedited import start
+
+        start.begin(settings, when_imported)
+    except ImportError as error:
+        settings.note("missing", module=error.name or str(error), python=sys.executable)
+    except Exception as error:  # noqa: BLE001 - a probe must never change the run
+        settings.note("failed", reason=f"{type(error).__name__}: {error}")

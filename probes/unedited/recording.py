@@ -1,0 +1,220 @@
+"""A recording that finds models and optimizers by itself.
+
+Init lasts until the training's first event after an optimizer was built: a forward, a batch, a
+backward. Parameters are digested when their optimizer is built, and named when init ends, because
+only then do the program's variables lead to what it built.
+"""
+
+import sys
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from bisect_debugger.format import schema
+from bisect_debugger.format.groups import Group
+from probes import environment
+from probes.names import Added, Names
+from probes.nests import leaves
+from probes.ranks import rank_and_size
+from probes.recorder import flags_now, guarded
+from probes.recording import Recording
+from probes.selection import Selection, groups_of, known_level, window_of
+from probes.slots import Slot
+from probes.unedited.discovery import Reached, outermost, search
+from probes.unedited.limits import Limits
+from probes.unedited.optimizers import AllOptimizers
+from probes.unedited.output import OutputFile
+from probes.writer import Header, RunWriter
+
+
+class UneditedRecording(Recording):
+    """The recording of a process whose program was not edited."""
+
+    def __init__(self, session: Any) -> None:
+        """Make the file and install every hook.
+
+        Raises:
+            UsageError: the file cannot be made.
+        """
+        values = session.settings.values
+        self._session = session
+        self._output = OutputFile(Path(values["out"]))
+        self._taken: dict[str, Any] = {}
+        self._early: Any = WeakTensorKeyDictionary()
+        """Digests of parameters when their optimizer was built."""
+        self._ready = False
+        selection = _selection(values)
+        self.rank, self.world_size = rank_and_size()
+        header = Header(
+            level=selection.level,
+            window=values.get("steps") or "",
+            rank=self.rank,
+            world_size=self.world_size,
+            environment=environment.collect(),
+        )
+        writer = RunWriter(self._output.path, header)
+        super().__init__(writer, selection, Names(session.created), self._introduce)
+        self._parameters.early = self._early.get
+        self._modules.enclosed = _inside_a_module
+        self._all_optimizers = AllOptimizers(self.recorder, self.optimizers, self._name_optimizer)
+        self.add_probe(self._all_optimizers)
+        self._limits = Limits(self, session.settings, self._output)
+        self.recorder.at_begin.insert(0, self._end_of_init)
+        self.recorder.at_end.append(self._limits.step_closed)
+        session.settings.note("started", path=str(self._output.path), rank=self.rank)
+
+    def first_call(self, module: torch.nn.Module, args: tuple[Any, ...], caller: FrameType) -> None:
+        """Record the call that the recording began with."""
+        self._modules.before(module, args, caller)
+
+    def optimizer_built(self, optimizer: torch.optim.Optimizer) -> None:
+        """Digest the optimizer's parameters, before anybody has a chance to step it."""
+        if self.recorder.closed or self.recorder.failed:
+            return
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                if parameter not in self.names.parameters and parameter not in self._early:
+                    slot = Slot(Group.PARAM, "", "", "")
+                    digest = slot.digest(parameter)
+                    if digest is not None:
+                        self._early[parameter] = digest
+        if self.recorder.step == schema.INIT_STEP:
+            self._ready = True
+            self.recorder.begun = False
+        else:
+            self._cover_everything()
+
+    @guarded
+    def observe(
+        self, group: Group, component: str, role: str, value: object, kind: str = ""
+    ) -> None:
+        """Record what a library hands over: a batch, a sample, a simulator's answer."""
+        # Before there is an optimizer it belongs to init, which it does not end.
+        if self._ready:
+            self.recorder.begin_step()
+        if not self.recorder.active:
+            return
+        for path, leaf in leaves(_as_array(value)):
+            slot = self.recorder.slot(
+                group, f"{component}.{role}{path}", component, f"{role}{path}", kind=kind
+            )
+            self.recorder.see(slot, leaf, flags_now())
+
+    def exit_now(self, status: int) -> None:
+        """End the process without what Python does at its end."""
+        self._session.exit_now(status)
+
+    def close(self, reason: str = "") -> None:
+        """Close the file; one without a single step of training is removed."""
+        if self.recorder.closed:
+            return
+        super().close(reason)
+        if not self._output.is_named:
+            self._output.discard()
+            self._session.settings.note("no-steps")
+        else:
+            self._session.settings.note(
+                "ended", path=str(self._output.path), step=self._limits.last, reason=reason
+            )
+
+    def _end_of_init(self) -> None:
+        if self.recorder.step != schema.INIT_STEP:
+            return
+        self._cover_everything()
+        self.end_init()
+        self.recorder.begun = True
+
+    def _cover_everything(self) -> None:
+        """Name all modules that variables lead to, and what optimizers hold beside them."""
+        reached = search(sys._getframe())
+        for path, module in outermost(reached.modules):
+            if module not in self.names.modules:
+                self._cover_root(path, module)
+        self._cover_loose(reached)
+
+    def _introduce(self, module: torch.nn.Module) -> None:
+        """A module without a name is called: find the outermost one that holds it."""
+        reached = search(sys._getframe())
+        for path, root in reached.roots_of([module]):
+            self._cover_root(path, root)
+        if module not in self.names.modules:
+            self._cover_root(type(module).__name__, module)
+
+    def _cover_root(self, path: str, root: torch.nn.Module) -> None:
+        self.cover(self.names.add_root(self._free_name(path, root), root))
+
+    def _cover_loose(self, reached: Reached) -> None:
+        """Parameters that an optimizer holds and no module does."""
+        paths = {id(tensor): path for path, tensor in reversed(reached.tensors)}
+        added = Added()
+        for tensor in list(self._early):
+            if tensor not in self.names.parameters and id(tensor) in paths:
+                path = self._free_name(paths[id(tensor)], tensor)
+                added.tensors.append(self.names.add_loose(path, tensor, path))
+        self.cover(added)
+
+    def _free_name(self, path: str, thing: object) -> str:
+        """The path, or with a number where another living thing has it."""
+        number, name = 1, path
+        while (known := self._taken.get(name)) is not None:
+            holder = known()
+            if holder is None or holder is thing:
+                break
+            number += 1
+            name = f"{path}#{number}"
+        self._taken[name] = weakref.ref(thing)
+        return name
+
+    def _name_optimizer(self, optimizer: torch.optim.Optimizer, number: int) -> str:
+        """By the variable that leads to it, else by its number in order of first step."""
+        for path, found in search(sys._getframe()).optimizers:
+            if found is optimizer:
+                return self._free_name(path, optimizer)
+        return self._free_name(f"optimizer[{number}]" if number else "optimizer", optimizer)
+
+
+def _selection(values: dict[str, Any]) -> Selection:
+    first, last = window_of(values.get("steps"))
+    payload = values.get("payload")
+    return Selection(
+        level=known_level(values.get("level", "digest")),
+        first=first,
+        last=last,
+        groups=groups_of(values.get("groups")),
+        include=tuple(values.get("include", ())),
+        exclude=tuple(values.get("exclude", ())),
+        heads=tuple(values.get("heads", ())),
+        payload=(payload[0], payload[1]) if payload else None,
+    )
+
+
+def _inside_a_module() -> bool:
+    """The module call that goes on is made by the forward of another module."""
+    frame: FrameType | None = sys._getframe(1)
+    calls = 0
+    while frame is not None:
+        calls += frame.f_code is _CALL
+        frame = frame.f_back
+    return calls > 1
+
+
+_CALL = torch.nn.Module._call_impl.__code__
+
+
+def _as_array(value: object) -> object:
+    """A long list of numbers is one array and not a buffer for each."""
+    if type(value) not in (list, tuple):
+        return value
+    items = cast("Sequence[object]", value)
+    numbers = len(items) > _MOST_NUMBERS and all(type(item) in _NUMBERS for item in items)
+    return np.asarray(items) if numbers else value
+
+
+_MOST_NUMBERS = 8
+_NUMBERS = (int, float, bool)

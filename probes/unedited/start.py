@@ -1,0 +1,141 @@
+"""The first hooks, which wait for the training to begin.
+
+They are light, because a process that imports torch need not train: a loader's worker, a
+tokenizer, a plot. The recorder is imported, and a file made, when an optimizer is built or a
+module with parameters is called.
+"""
+
+import contextlib
+import os
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.compiler import is_compiling
+from torch.nn.modules import module as torch_module
+
+from probes.seeding import SeedingCalls, caller
+from probes.unedited import libraries, witness
+from probes.unedited.optimizers_built import when_built
+
+_KEY: Any = "bisect_debugger:first"
+
+
+class Session:
+    """What this process knows before, and while, it records.
+
+    Attributes:
+        settings: of the bootstrap; `note` tells the command how things stand.
+        recording: the recording, once the training began.
+    """
+
+    def __init__(self, settings: Any) -> None:
+        """Install the first hooks."""
+        self.settings = settings
+        self.recording: Any = None
+        self._created: weakref.WeakKeyDictionary[torch.nn.Module, str] = weakref.WeakKeyDictionary()
+        self._seeding: list[tuple[str, str, str]] = []
+        self._generators: dict[str, object] = {}
+        self._over = False
+        self._pid = os.getpid()
+        self._seeds = SeedingCalls(self.note_seeding)
+        torch_module.register_module_parameter_registration_hook(self._parameter_registered)
+        torch_module._global_forward_pre_hooks[_KEY] = self._first_call
+        when_built(self._optimizer_built)
+        self._watch_the_end()
+
+    def created(self, module: torch.nn.Module) -> str:
+        """``file:line`` of the call that created a module; empty where that was not seen."""
+        return self._created.get(module, "")
+
+    def give_up(self, error: BaseException) -> None:
+        """An error of our own: say so once, and do nothing more."""
+        self._over = True
+        torch_module._global_forward_pre_hooks.pop(_KEY, None)
+        self.settings.note("failed", reason=f"{type(error).__name__}: {error}")
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            sys.stderr.write(
+                f"bisect-debugger: nothing is recorded ({type(error).__name__}: {error}); the "
+                "training goes on unchanged.\n"
+            )
+
+    def _begin(self) -> None:
+        """Import the recorder and begin the run."""
+        if self.recording is not None or self._over or os.getpid() != self._pid:
+            return
+        self._over = True
+        torch_module._global_forward_pre_hooks.pop(_KEY, None)
+        from probes.unedited.recording import UneditedRecording
+
+        self.recording = UneditedRecording(self)
+        for call in self._seeding:
+            self.recording.note_seeding(*call)
+        for name, generator in self._generators.items():
+            self.recording.register_generator(name, generator)
+        self._seeding.clear()
+
+    def note_seeding(self, call: str, argument: str, location: str) -> None:
+        """A generator was seeded; also before there is a run to note it in."""
+        if self.recording is not None:
+            self.recording.note_seeding(call, argument, location)
+        elif len(self._seeding) < _MOST_CALLS:
+            self._seeding.append((call, argument, location))
+
+    def _parameter_registered(self, module: torch.nn.Module, name: str, parameter: Any) -> None:
+        if not is_compiling() and module not in self._created:
+            self._created[module] = caller()
+
+    def _first_call(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+        if is_compiling() or torch._C._is_tracing() or self._over:
+            return
+        try:
+            if next(module.parameters(), None) is None:
+                return
+            self._begin()
+            if self.recording is not None:
+                self.recording.first_call(module, args, sys._getframe(1))
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            self.give_up(error)
+
+    def _optimizer_built(self, optimizer: torch.optim.Optimizer) -> None:
+        try:
+            self._begin()
+            if self.recording is not None and os.getpid() == self._pid:
+                self.recording.optimizer_built(optimizer)
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            self.give_up(error)
+
+    def _watch_the_end(self) -> None:
+        """`os._exit` skips what Python does at its end; the run is closed before it."""
+        original: Any = os._exit
+
+        def _exit(status: int) -> Any:
+            if self.recording is not None and os.getpid() == self._pid:
+                self.recording.close()
+            return original(status)
+
+        os._exit = _exit
+        self.exit_now = original
+
+
+_MOST_CALLS = 1000
+session: Session | None = None
+
+
+def begin(settings: Any, when_imported: Callable[[str, Callable[[], None]], None]) -> None:
+    """Wait in this process for a training to begin.
+
+    Args:
+        settings: of the session.
+        when_imported: calls back after a module was loaded.
+    """
+    global session  # noqa: PLW0603 - one session a process, as there is one torch
+    if settings.values.get("mode") == "witness":
+        witness.watch(settings)
+        return
+    if settings.values.get("witness"):
+        witness.watch(settings)
+    session = Session(settings)
+    libraries.watch(session, when_imported)
