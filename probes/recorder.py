@@ -113,8 +113,9 @@ class Recorder:
     def end_step(self, optimizer: int, closed: bool = True) -> None:
         """Close the current step and go on to the next; never raises."""
         with self.lock:
+            ended, digests = self.step, None
             if self.active:
-                self._close_step(optimizer, closed)
+                digests = self._close_step(optimizer, closed)
             self.step += 1
             self.begun = False
             self._occurrences.clear()
@@ -122,6 +123,8 @@ class Recorder:
             self._keep_content()
             stopped = self.failed or self.closed or self._forked
             self.active = not stopped and self.selection.covers(self.step)
+            if digests is not None:
+                self._tell_end(ended, digests)
 
     def see(self, slot: Slot, value: object, flags: int = 0, reuse: bool = False) -> Place | None:
         """Record a value of any kind; every path of a recorded value leads through here.
@@ -236,16 +239,22 @@ class Recorder:
         self.active = False
         self.lock = threading.RLock()
 
-    def _close_step(self, optimizer: int, closed: bool) -> None:
+    def _close_step(self, optimizer: int, closed: bool) -> npt.NDArray[np.uint64] | None:
+        digests = None
         try:
             digests = self.writer.close_step(self.step, optimizer=optimizer, closed=closed)
-            if digests is not None:
-                for call in self.at_end:
-                    call(self.step, digests)
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.fail_with(error)
         if self.writer.failed:
             self.fail(self.writer.failed)
+        return digests
+
+    def _tell_end(self, step: int, digests: npt.NDArray[np.uint64]) -> None:
+        try:
+            for call in self.at_end:
+                call(step, digests)
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            self.fail_with(error)
 
     def _keep_content(self) -> None:
         level, now = self.selection.level, self.selection.keeps_content(self.step)

@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace files that exist")
     parser.add_argument(
         "--tolerance",
-        type=_tolerance,
+        type=tolerance,
         metavar="X",
         help="largest relFro that still counts as the same run",
     )
@@ -86,7 +86,12 @@ def _evidence(diagnosis: Diagnosis, pair: Pair) -> str:
     return "\n".join(parts)
 
 
-def _tolerance(text: str) -> float:
+def tolerance(text: str) -> float:
+    """A relFro that may be asked for.
+
+    Raises:
+        ArgumentTypeError: it is no finite number of at least 0.
+    """
     try:
         value = float(text)
     except ValueError:

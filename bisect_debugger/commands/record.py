@@ -26,17 +26,10 @@ def run(arguments: argparse.Namespace) -> int:
         0 when it was recorded; the trainer's own failure is exit code 4.
     """
     recorded = record(arguments.command, settings_of(arguments, Path(arguments.out)))
-    files = ", ".join(printable(str(_short(path))) for path in recorded.files)
+    files = ", ".join(printable(str(path)) for path in recorded.files)
     ending = f"; {recorded.stopped}" if recorded.stopped else ""
     print(
         f"bisect-debugger: recorded {files}, up to step {recorded.last_step}{ending}",
         file=sys.stderr,
     )
     return 0
-
-
-def _short(path: Path) -> Path:
-    try:
-        return path.relative_to(Path.cwd())
-    except ValueError:
-        return path

@@ -36,8 +36,9 @@ def record(
         KeyboardInterrupt: it was interrupted.
     """
     check_command(command)
-    settings = replace(settings, out=settings.out.absolute())
-    check_out(settings.out)
+    asked = settings.out
+    settings = replace(settings, out=asked.absolute())
+    check_out(asked)
     with session(settings) as running:
         try:
             ended = run_command(
@@ -49,7 +50,9 @@ def record(
         finally:
             _tick(running, progress)
             _remove_parts(settings.out)
-        return outcome_of(running, ended, shlex.join(command), failing=failing)
+        found = outcome_of(running, ended, shlex.join(command), failing=failing)
+    # Named as they were asked for, and not by the path of a machine.
+    return replace(found, files=tuple(asked.with_name(path.name) for path in found.files))
 
 
 def check_out(out: Path) -> None:

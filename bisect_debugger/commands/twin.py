@@ -1,0 +1,103 @@
+"""`twin -- CMD`: run a command several times and say where the runs diverge."""
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from bisect_debugger.commands.command_line import add_command, positive
+from bisect_debugger.commands.compare import tolerance
+from bisect_debugger.commands.output import check_target, say, write
+from bisect_debugger.diagnosis.as_json import as_json
+from bisect_debugger.driver.twins import Plan, TwinResult, run_twins
+from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.note import render_note
+from bisect_debugger.report import render_diagnosis
+from bisect_debugger.twins import open_pair
+
+TAKES_A_COMMAND = True
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    add = parser.add_argument
+    add("--runs", type=int, default=2, metavar="N", help="number of runs (default: 2)")
+    add("--control", metavar="CMD", help="a command with another seed, which has to diverge")
+    add("--max-steps", type=positive, metavar="N", help="end every run after N optimizer steps")
+    add(
+        "--stop-after",
+        type=positive,
+        default=2,
+        metavar="K",
+        help="steps that a run goes on after the first difference (default: 2)",
+    )
+    add("--no-values", action="store_true", help="do not run again for values of what differs")
+    add("--level", choices=("coarse", "digest"), default="digest", help="of the first pass")
+    for name in ("include", "exclude"):
+        add(f"--{name}", action="append", default=[], metavar="GLOB", help=f"buffers to {name}")
+    add("--tolerance", type=tolerance, metavar="X", help="largest relFro that still counts as same")
+    add("-o", "--out", metavar="DIR", help="new folder for the runs")
+    add("--json", metavar="F", help="write the diagnosis as JSON (- for stdout)")
+    add("--note", metavar="F", help="write the markdown note there (default: into the folder)")
+    add("--force", action="store_true", help="replace files that exist")
+    add("--no-tui", action="store_true", help="do not open the terminal UI")
+    add("-v", "--verbose", action="store_true", help="print the trail too")
+    add_command(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the twins and report.
+
+    Returns:
+        The exit code of the diagnosis, or 1 where the control did not diverge.
+    """
+    for target in (arguments.json, arguments.note):
+        check_target(target, force=arguments.force)
+    result = run_twins(_plan(arguments))
+    diagnosis = result.diagnosis
+    note = arguments.note or str(result.folder / "note.md")
+    with open_pair(*result.files) as pair:
+        write(note, render_note(diagnosis, pair), force=arguments.force)
+    if arguments.json is not None:
+        write(arguments.json, as_json(diagnosis) + "\n", force=arguments.force)
+    text = render_diagnosis(diagnosis, trail=arguments.verbose)
+    if "-" in (arguments.json, note):
+        print(diagnosis.sentence, file=sys.stderr)
+    else:
+        say(text)
+    _show(result, note, ui=not arguments.no_tui)
+    control = diagnosis.control
+    if control is not None and not control.seed_changes_the_run:
+        return max(diagnosis.exit_code, 1)
+    return diagnosis.exit_code
+
+
+def _plan(arguments: argparse.Namespace) -> Plan:
+    try:
+        control = tuple(shlex.split(arguments.control)) if arguments.control else ()
+    except ValueError as error:
+        raise UsageError(f"--control cannot be split into words ({error}).") from error
+    return Plan(
+        command=tuple(arguments.command),
+        runs=arguments.runs,
+        control=control,
+        folder=Path(arguments.out) if arguments.out else None,
+        level=arguments.level,
+        include=tuple(arguments.include),
+        exclude=tuple(arguments.exclude),
+        max_steps=arguments.max_steps,
+        stop_after=arguments.stop_after,
+        second_pass=not arguments.no_values,
+        tolerance=arguments.tolerance,
+    )
+
+
+def _show(result: TwinResult, note: str, *, ui: bool) -> None:
+    """Open the UI on a terminal, and say where everything is."""
+    if ui and sys.stdin.isatty() and sys.stdout.isatty() and result.diagnosis.exit_code:
+        from bisect_debugger.tui import show
+
+        show(*result.files)
+    opening = shlex.join(["bisect-debugger", "open", *map(str, result.files)])
+    print(f"bisect-debugger: note: {printable(note)}", file=sys.stderr)
+    print(f"bisect-debugger: browse it with: {printable(opening, 1000)}", file=sys.stderr)

@@ -1,0 +1,262 @@
+"""Twins: one command run several times, compared live, and once more for values.
+
+First pass: every run records digests, and from the second on each is compared with the first as it
+goes; it ends some steps after the first difference. Second pass: two runs again, up to that point,
+which also keep the contents of the steps around it. A run that differs at another step than
+before is evidence of a race, and is said.
+"""
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bisect_debugger.diagnosis import Diagnosis, diagnose
+from bisect_debugger.diagnosis.model import Control, PairVerdict, Verdict
+from bisect_debugger.driver.launch import check_command
+from bisect_debugger.driver.outcome import Recorded
+from bisect_debugger.driver.progress import Progress
+from bisect_debugger.driver.record import record
+from bisect_debugger.driver.session import Settings
+from bisect_debugger.errors import UsageError, printable
+
+MOST_RUNS = 26
+FOLDER = Path(".bisect-debugger")
+_GRAVEST_FIRST = (
+    Verdict.DIVERGED,
+    Verdict.INCONCLUSIVE,
+    Verdict.WITHIN_TOLERANCE,
+    Verdict.BIT_EQUAL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What `twin` is asked to do.
+
+    Attributes:
+        command: the command that trains.
+        runs: how many runs, at least two.
+        control: a command with another seed, which has to diverge; empty for none.
+        folder: new folder for the runs; one below ``.bisect-debugger`` by default.
+        level: level of the first pass.
+        include: globs of buffer names to record.
+        exclude: globs of buffer names to leave out.
+        max_steps: steps after which every run ends, or None.
+        stop_after: steps that a run goes on after the first difference.
+        second_pass: run again for values where the runs diverged.
+        tolerance: largest relFro of a difference that still counts as the same run.
+    """
+
+    command: tuple[str, ...]
+    runs: int = 2
+    control: tuple[str, ...] = ()
+    folder: Path | None = None
+    level: str = "digest"
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_steps: int | None = None
+    stop_after: int = 2
+    second_pass: bool = True
+    tolerance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TwinResult:
+    """What `twin` found.
+
+    Attributes:
+        diagnosis: of the pair that says most.
+        folder: where the runs are.
+        files: the two runs that the diagnosis is about.
+    """
+
+    diagnosis: Diagnosis
+    folder: Path
+    files: tuple[Path, Path]
+
+
+def run_twins(plan: Plan) -> TwinResult:
+    """Run, compare, and run again for values.
+
+    Raises:
+        UsageError: the plan makes no sense, or nothing was recorded.
+        TrainerFailed: the trainer ended with an error of its own.
+        KeyboardInterrupt: it was interrupted; what was recorded stays.
+    """
+    if not 2 <= plan.runs <= MOST_RUNS:
+        raise UsageError(f"{plan.runs} runs are no twins; ask for 2 to {MOST_RUNS}.")
+    check_command(plan.command)
+    folder = _make_folder(plan.folder)
+    try:
+        return _run_in(folder, plan)
+    finally:
+        with contextlib.suppress(OSError):
+            # Where nothing was recorded, nothing stays.
+            folder.rmdir()
+
+
+def _run_in(folder: Path, plan: Plan) -> TwinResult:
+    _say(f"the runs go to {printable(str(folder))}")
+    settings = Settings(
+        out=folder / "a.h5",
+        level=plan.level,
+        include=plan.include,
+        exclude=plan.exclude,
+        max_steps=plan.max_steps,
+        stop_after=plan.stop_after,
+    )
+    recorded = [_run(plan.command, settings, f"run 1 of {plan.runs}", plan.max_steps)]
+    for number in range(1, plan.runs):
+        title = f"run {number + 1} of {plan.runs}"
+        out = folder / f"{chr(ord('a') + number)}.h5"
+        compared = replace(settings, out=out, reference=folder / "a.h5")
+        recorded.append(_run(plan.command, compared, title, recorded[0].last_step + 1))
+    result = _judge(recorded, folder, plan.tolerance)
+    if plan.second_pass and result.diagnosis.verdict is not Verdict.BIT_EQUAL:
+        result = _with_values(plan, settings, result)
+    if plan.control:
+        result = _controlled(plan, settings, result, recorded[0])
+    return result
+
+
+def _run(command: Sequence[str], settings: Settings, title: str, expected: int | None) -> Recorded:
+    progress = Progress(title, expected)
+    try:
+        recorded = record(command, settings, progress=progress)
+    except BaseException:
+        progress.end("ended without a whole run")
+        raise
+    words = f"steps 0 to {recorded.last_step}"
+    if recorded.onset is not None:
+        words += f", differs from the first run since step {recorded.onset}"
+    elif settings.reference is not None:
+        words += ", equal to the first run so far as was compared live"
+    if recorded.stopped:
+        words += f", {recorded.stopped}"
+    progress.end(words)
+    return recorded
+
+
+def _judge(recorded: Sequence[Recorded], folder: Path, tolerance: float | None) -> TwinResult:
+    """Compare all runs, rank by rank; the gravest and earliest difference speaks for all."""
+    ranks = len(recorded[0].files)
+    if any(len(run.files) != ranks for run in recorded):
+        counts = ", ".join(str(len(run.files)) for run in recorded)
+        raise UsageError(
+            f"The runs had different numbers of training processes ({counts}), so they cannot be "
+            "told apart rank by rank; the files are kept."
+        )
+    found: list[Diagnosis] = []
+    for rank in range(ranks):
+        found.append(diagnose([run.files[rank] for run in recorded], tolerance))
+    pairs: list[PairVerdict] = [pair for diagnosis in found for pair in diagnosis.pairs]
+    chosen = min(found, key=_first_and_gravest)
+    files = (Path(chosen.runs[0].path), Path(chosen.runs[1].path))
+    return TwinResult(replace(chosen, pairs=tuple(pairs)), folder, files)
+
+
+def _first_and_gravest(diagnosis: Diagnosis) -> tuple[int, int]:
+    onset = diagnosis.onset.step if diagnosis.onset else sys.maxsize
+    return _GRAVEST_FIRST.index(diagnosis.verdict), onset
+
+
+def _with_values(plan: Plan, settings: Settings, first: TwinResult) -> TwinResult:
+    """Run two more, which keep contents around the onset, and let them speak if they agree."""
+    onset = first.diagnosis.onset
+    if onset is None or plan.level == "coarse":
+        return first
+    end = max(onset.step, 0) + plan.stop_after + 1
+    again = replace(
+        settings,
+        level="full",
+        payload=(max(onset.step - 1, -1), end),
+        max_steps=min(end, plan.max_steps or end),
+    )
+    recorded = []
+    for number, name in enumerate(("a.values.h5", "b.values.h5"), 1):
+        title = f"second pass, run {number} of 2"
+        recorded.append(
+            _run(plan.command, replace(again, out=first.folder / name), title, again.max_steps)
+        )
+    second = _judge(recorded, first.folder, plan.tolerance)
+    now = second.diagnosis.onset
+    if now is not None and now.step == onset.step:
+        diagnosis = replace(second.diagnosis, pairs=first.diagnosis.pairs)
+        return replace(second, diagnosis=diagnosis)
+    return _remarked(first, _moved(onset.step, now.step if now else None, again.max_steps or end))
+
+
+def _moved(before: int, now: int | None, steps: int) -> str:
+    where = "init" if before == -1 else f"step {before}"
+    if now is None:
+        return (
+            f"The onset did not come again: two more runs are bit-equal over {steps} steps, where "
+            f"the first pair diverged at {where}. That is how a race behaves."
+        )
+    there = "init" if now == -1 else f"step {now}"
+    return (
+        f"The onset moved: {where} in the first pass, {there} in the second. That is how a race "
+        "behaves."
+    )
+
+
+def _controlled(plan: Plan, settings: Settings, result: TwinResult, first: Recorded) -> TwinResult:
+    """Another seed must lead to another run, else equal twins prove nothing."""
+    out = result.folder / "control.h5"
+    control = _run(
+        plan.control,
+        replace(settings, out=out, reference=result.folder / "a.h5"),
+        "control",
+        first.last_step + 1,
+    )
+    pairs = zip(first.files, control.files, strict=False)
+    differs = any(diagnose(pair).verdict is Verdict.DIVERGED for pair in pairs)
+    diagnosis = replace(result.diagnosis, control=Control(seed_changes_the_run=differs))
+    result = replace(result, diagnosis=diagnosis)
+    if differs:
+        return result
+    return _remarked(
+        result,
+        "The control did not diverge: another seed changes nothing, so equal twins say nothing "
+        "about seeding.",
+    )
+
+
+def _remarked(result: TwinResult, remark: str) -> TwinResult:
+    remarks = (remark, *result.diagnosis.remarks)
+    return replace(result, diagnosis=replace(result.diagnosis, remarks=remarks))
+
+
+def _make_folder(asked: Path | None) -> Path:
+    """A folder that did not exist, so that nothing is overwritten and two twins never meet."""
+    if asked is not None:
+        return _new_folder(asked)
+    for number in range(1, 100_000):
+        try:
+            return _new_folder(FOLDER / "twins" / str(number))
+        except _Taken:
+            continue
+    raise UsageError(f"{printable(str(FOLDER))} is full of twins; remove some.")
+
+
+class _Taken(UsageError):
+    """The folder exists."""
+
+
+def _new_folder(folder: Path) -> Path:
+    shown = printable(str(folder))
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError as error:
+        raise _Taken(f"{shown} exists already; name a new folder, or remove it.") from error
+    except OSError as error:
+        raise UsageError(
+            f"{shown} cannot be made ({error.strerror}); name a folder that you can write to."
+        ) from error
+    return folder
+
+
+def _say(words: str) -> None:
+    sys.stderr.write(f"bisect-debugger: {words}\n")
