@@ -31,6 +31,7 @@ from probes.gradient_hooks import GradientHook, OutputGradients, hook_output
 from probes.names import ModuleName
 from probes.nests import Beyond
 from probes.recorder import Place, Recorder, flags_now, in_backward
+from probes.seeding import caller
 from probes.slots import LEFT_OUT, Slot
 
 _RECOMPUTE = int(EventFlag.RECOMPUTE)
@@ -249,10 +250,13 @@ class _Ports:
         name = self.name
         role = f"in[{key}]{path}" if isinstance(key, int) else f"in.{key}{path}"
         group, full, component = Group.FORWARD, f"{name.path}.{role}", name.path
+        location = name.location
         if is_batch:
+            # The line that hands the batch over says more than the one where it arrives.
             group, full, component = Group.DATA, f"data.{name.path}.{role}", "data"
+            location = caller() or location
         found = self.inputs[(key, path) if path else key] = self._recorder.slot(
-            group, full, component, role, "", name.location, name.kind
+            group, full, component, role, "", location, name.kind
         )
         return found
 

@@ -90,12 +90,16 @@ class SeedingCalls:
         return wrapper
 
 
-def caller() -> str:
-    """``file:line`` of the nearest frame outside torch, numpy, the standard library and probes."""
+def caller(libraries: frozenset[str] = frozenset()) -> str:
+    """``file:line`` of the nearest frame outside torch, numpy, the standard library and probes.
+
+    Args:
+        libraries: further top-level packages that are not meant.
+    """
     frame = sys._getframe(1)
     while frame is not None:
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-        if package not in _OURS_AND_BELOW:
+        if package not in _OURS_AND_BELOW and package not in libraries:
             return f"{short_path(frame.f_code.co_filename)}:{frame.f_lineno}"
         if frame.f_back is None:
             break

@@ -24,6 +24,7 @@ from probes.nests import leaves
 from probes.ranks import rank_and_size
 from probes.recorder import flags_now, guarded
 from probes.recording import Recording
+from probes.seeding import caller
 from probes.selection import Selection, groups_of, known_level, window_of
 from probes.slots import Slot
 from probes.unedited.discovery import Reached, outermost, search
@@ -49,6 +50,7 @@ class UneditedRecording(Recording):
         self._early: Any = WeakTensorKeyDictionary()
         """Digests of parameters when their optimizer was built."""
         self._ready = False
+        self._slots: dict[tuple[str, str, str], Slot] = {}
         selection = _selection(values)
         self.rank, self.world_size = rank_and_size()
         header = Header(
@@ -101,9 +103,17 @@ class UneditedRecording(Recording):
         if not self.recorder.active:
             return
         for path, leaf in leaves(_as_array(value)):
-            slot = self.recorder.slot(
-                group, f"{component}.{role}{path}", component, f"{role}{path}", kind=kind
-            )
+            place = (component, role, path)
+            slot = self._slots.get(place)
+            if slot is None:
+                slot = self._slots[place] = self.recorder.slot(
+                    group,
+                    f"{component}.{role}{path}",
+                    component,
+                    f"{role}{path}",
+                    location=caller(_LIBRARIES),
+                    kind=kind,
+                )
             self.recorder.see(slot, leaf, flags_now())
 
     def exit_now(self, status: int) -> None:
@@ -179,6 +189,12 @@ class UneditedRecording(Recording):
         return self._free_name(f"optimizer[{number}]" if number else "optimizer", optimizer)
 
 
+_LIBRARIES = frozenset(
+    ("gymnasium", "stable_baselines3", "sb3_contrib", "tianshou", "torchrl", "tensordict")
+)
+"""What stands between the program and its data; the line that is wanted is the program's own."""
+
+
 def _selection(values: dict[str, Any]) -> Selection:
     first, last = window_of(values.get("steps"))
     payload = values.get("payload")
@@ -208,13 +224,12 @@ _CALL = torch.nn.Module._call_impl.__code__
 
 
 def _as_array(value: object) -> object:
-    """A long list of numbers is one array and not a buffer for each."""
+    """A list of numbers is one array and not a buffer for each."""
     if type(value) not in (list, tuple):
         return value
     items = cast("Sequence[object]", value)
-    numbers = len(items) > _MOST_NUMBERS and all(type(item) in _NUMBERS for item in items)
+    numbers = bool(items) and all(type(item) in _NUMBERS for item in items)
     return np.asarray(items) if numbers else value
 
 
-_MOST_NUMBERS = 8
 _NUMBERS = (int, float, bool)
