@@ -2,9 +2,11 @@
 
 import ctypes
 import random
+import struct
 import sys
 from array import array
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -18,6 +20,9 @@ Generator = torch.Generator | np.random.Generator | np.random.RandomState | rand
 _TWISTER_WORDS = 624
 _TWISTER_BYTES = 4 * _TWISTER_WORDS + 4
 """Key words and position of a Mersenne Twister, as numpy's and Python's C structs hold them."""
+
+_WAITING = struct.Struct("=id")
+"""Whether a normal number waits, and the number, as numpy's C struct holds them."""
 
 BOUNDARIES_OF_ALL = frozenset(("init", "start", "forward", "end"))
 """Boundaries at which every stream is read; at the others only torch's own."""
@@ -34,7 +39,7 @@ class Streams:
         }
         self._others: dict[str, Callable[[], object]] = {
             "python": python_reader(random._inst),
-            "numpy": _numpy_global_state,
+            "numpy": legacy_reader(np.random.mtrand._rand),
         }
         self._slots: dict[tuple[str, str], Slot] = {}
         self._last: dict[str, object] = {}
@@ -54,7 +59,7 @@ class Streams:
         elif isinstance(generator, np.random.Generator):
             self._others[name] = bits_reader(generator.bit_generator)
         elif isinstance(generator, np.random.RandomState):
-            self._others[name] = lambda: _canonical(generator.get_state(legacy=False))
+            self._others[name] = legacy_reader(generator)
         elif isinstance(generator, random.Random) and not isinstance(
             generator, random.SystemRandom
         ):
@@ -131,9 +136,51 @@ def bits_reader(bits: np.random.BitGenerator) -> Callable[[], bytes]:
     return lambda: _canonical(bits.state)
 
 
-def _numpy_global_state() -> bytes:
-    bits = np.random.mtrand.get_bit_generator()
-    return bits_reader(bits)()
+def legacy_reader(source: np.random.RandomState) -> Callable[[], bytes]:
+    """A function that reads the state of a `RandomState` as bytes.
+
+    To it belongs the second half of a pair of normal numbers, which waits for the next draw.
+    `get_state` tells it in 46 us; read where it lies it takes 1 us. What lies there is only
+    trusted where it is what `get_state` says.
+    """
+
+    def ask() -> bytes:
+        return _canonical(source.get_state(legacy=False))
+
+    place = _waiting_normal_at()
+    if place is None or type(source) is not np.random.RandomState:
+        return ask
+
+    def waiting() -> bytes:
+        flag_and_number = ctypes.string_at(id(source) + place - 8, 16)
+        return flag_and_number[:4] + flag_and_number[8:]
+
+    def read() -> bytes:
+        # Asked each time: the source may be given other bits.
+        return bits_reader(source._bit_generator)() + waiting()
+
+    told = source.get_state(legacy=False)
+    is_as_told = waiting() == _WAITING.pack(told["has_gauss"], told["gauss"])
+    return read if is_as_told and hasattr(source, "_bit_generator") else ask
+
+
+@lru_cache(maxsize=1)
+def _waiting_normal_at() -> int | None:
+    """Where in a `RandomState` the waiting normal number lies; None where that cannot be told."""
+    if sys.implementation.name != "cpython":
+        return None
+    source = np.random.RandomState(np.random.MT19937(1))
+    found = []
+    for draws in (1, 2):
+        source.standard_normal()
+        told = source.get_state(legacy=False)
+        raw = ctypes.string_at(id(source), type(source).__basicsize__)
+        number = _WAITING.pack(told["has_gauss"], told["gauss"])
+        if draws == 1:
+            found = [at for at in range(16, len(raw) - 7, 8) if raw[at : at + 8] == number[4:]]
+        if len(found) != 1 or raw[found[0] - 8 : found[0] - 4] + raw[found[0] :][:8] != number:
+            return None
+    return found[0]
 
 
 def _canonical(state: object) -> bytes:

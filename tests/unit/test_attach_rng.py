@@ -1,6 +1,7 @@
 """Random streams: read at the boundaries of a step, and never drawn from."""
 
 import random
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from torch import nn
 
 from bisect_debugger.errors import UsageError
 from bisect_debugger.format.groups import Group
-from probes.rng import python_reader
+from probes.rng import legacy_reader, python_reader
 from tests.unit.recorded import Recorded, backward, record
 
 
@@ -154,4 +155,41 @@ def test_a_generator_with_a_state_of_its_own_is_asked() -> None:
     read = python_reader(source)
     before = read()
     source.count += 1
+    assert read() != before
+
+
+@pytest.mark.parametrize("global_", [True, False])
+def test_the_normal_number_that_waits_is_part_of_the_state(global_: bool) -> None:
+    saved = np.random.get_state()
+    source = np.random.mtrand._rand if global_ else np.random.RandomState(0)
+    read = legacy_reader(source)
+    states = []
+    for draws in (1, 2):
+        source.seed(0)
+        source.randn(draws)
+        states.append(read())
+        told = source.get_state(legacy=False)
+        assert states[-1][-12:] == struct.pack("=id", told["has_gauss"], told["gauss"])
+    np.random.set_state(saved)
+    # The same numbers were taken from the bits; what comes next is another one.
+    assert states[0][:-12] == states[1][:-12]
+    assert states[0] != states[1]
+
+
+def test_where_the_waiting_number_lies_is_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = np.random.RandomState(0)
+    monkeypatch.setattr("probes.rng._waiting_normal_at", lambda: None)
+    read = legacy_reader(source)
+    source.randn(1)
+    before = read()
+    source.randn(1)
+    assert b"has_gauss=1" in before
+    assert b"has_gauss=0" in read()
+
+
+def test_a_source_that_is_given_other_bits_is_read_through(tmp_path: Path) -> None:
+    source = np.random.RandomState(0)
+    read = legacy_reader(source)
+    before = read()
+    source._bit_generator = np.random.PCG64(1)
     assert read() != before
