@@ -6,7 +6,7 @@ models by itself.
 
 import atexit
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -47,6 +47,7 @@ class Recording:
         selection: Selection,
         names: Names,
         unknown: Callable[[torch.nn.Module], None] | None = None,
+        generators: Mapping[str, Generator] | None = None,
     ) -> None:
         """Install every hook that needs no model and record the streams.
 
@@ -55,6 +56,7 @@ class Recording:
             selection: what is recorded.
             names: what has a name; it may be empty yet.
             unknown: called with a module without a name before its forward.
+            generators: further generators whose state is recorded, by name.
         """
         self.recorder = Recorder(writer, selection)
         self.recorder.withdraw = self.remove_probes
@@ -62,6 +64,8 @@ class Recording:
         self._probes: list[Removable] = []
         self._loss_seen = schema.INIT_STEP
         self._streams = Streams(self.recorder)
+        for name, generator in (generators or {}).items():
+            self.register_generator(name, generator)
         self._parameters = Parameters(self.recorder)
         self._contributions = Contributions(self.recorder, names)
         edges = Edges(self.recorder)

@@ -24,6 +24,9 @@ _TWISTER_BYTES = 4 * _TWISTER_WORDS + 4
 _WAITING = struct.Struct("=id")
 """Whether a normal number waits, and the number, as numpy's C struct holds them."""
 
+_WIDEST_NUMBER = 40
+"""Bytes that hold any number in a bit generator's state; PCG64's have 128 bits."""
+
 BOUNDARIES_OF_ALL = frozenset(("init", "start", "forward", "end"))
 """Boundaries at which every stream is read; at the others only torch's own."""
 
@@ -189,4 +192,7 @@ def _canonical(state: object) -> bytes:
         return b";".join(str(key).encode() + b"=" + _canonical(state[key]) for key in sorted(state))
     if isinstance(state, np.ndarray):
         return state.tobytes()
+    if type(state) is int:
+        # As wide for a small number as for a large one: another state is no other layout.
+        return state.to_bytes(_WIDEST_NUMBER, "little", signed=True)
     return repr(state).encode()

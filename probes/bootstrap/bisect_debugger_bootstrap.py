@@ -78,6 +78,57 @@ class _Traveller:
         return PathFinder.find_spec(name, [folder], target)
 
 
+class Process:
+    """What this process does for the session."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Know the session."""
+        self._settings = settings
+        self._travels = False
+        self._seeds: Any = None
+
+    def numpy_is_here(self) -> None:
+        """Numpy can make generators now, and a trainer may well do so before it imports torch."""
+        try:
+            self._take_along()
+            self._see_seeds()
+        except Exception:  # noqa: BLE001 - what is missing is said when torch comes
+            self._seeds = None
+
+    def torch_is_here(self) -> None:
+        """Install the first hooks; the training may begin."""
+        settings = self._settings
+        settings.note("torch")
+        try:
+            self._take_along()
+            self._see_seeds()
+            from probes.unedited import start
+
+            start.begin(settings, self._seeds, when_imported)
+        except ImportError as error:
+            settings.note("missing", module=error.name or str(error), python=sys.executable)
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            settings.note("failed", reason=f"{type(error).__name__}: {error}")
+
+    def _see_seeds(self) -> None:
+        if self._seeds is None:
+            from probes.unedited.early_seeds import EarlySeeds
+
+            self._seeds = EarlySeeds()
+        else:
+            self._seeds.update()
+
+    def _take_along(self) -> None:
+        """Let the recorder be found, and what it needs, where the command has them."""
+        if self._travels:
+            return
+        self._travels = True
+        travelling = self._settings.values["packages"]
+        # Compiled packages fit one version of Python only.
+        fits = travelling["cache_tag"] == sys.implementation.cache_tag
+        sys.meta_path.append(_Traveller(travelling["all" if fits else "pure"]))
+
+
 def wait_for_torch() -> None:
     """Begin to record when this process imports torch."""
     try:
@@ -87,7 +138,9 @@ def wait_for_torch() -> None:
         return
     settings.note("python")
     sys.meta_path.insert(0, _Waiting())
-    when_imported("torch", lambda: _torch_is_here(settings))
+    process = Process(settings)
+    when_imported("numpy.random", process.numpy_is_here)
+    when_imported("torch", process.torch_is_here)
 
 
 def when_imported(name: str, callback: Callable[[], None]) -> None:
@@ -107,21 +160,3 @@ def _call_after_loading(loader: Any, callback: Callable[[], None]) -> None:
         callback()
 
     loader.exec_module = exec_module
-
-
-def _torch_is_here(settings: Settings) -> None:
-    settings.note("torch")
-    travelling = settings.values["packages"]
-    if travelling["cache_tag"] == sys.implementation.cache_tag:
-        sys.meta_path.append(_Traveller(travelling["all"]))
-    else:
-        # Compiled packages fit one version of Python only.
-        sys.meta_path.append(_Traveller(travelling["pure"]))
-    try:
-        from probes.unedited import start
-
-        start.begin(settings, when_imported)
-    except ImportError as error:
-        settings.note("missing", module=error.name or str(error), python=sys.executable)
-    except Exception as error:  # noqa: BLE001 - a probe must never change the run
-        settings.note("failed", reason=f"{type(error).__name__}: {error}")

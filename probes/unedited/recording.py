@@ -61,7 +61,9 @@ class UneditedRecording(Recording):
             environment=environment.collect(),
         )
         writer = RunWriter(self._output.path, header)
-        super().__init__(writer, selection, Names(session.created), self._introduce)
+        super().__init__(
+            writer, selection, Names(session.created), self._introduce, session.generators
+        )
         self._parameters.early = self._early.get
         self._modules.enclosed = _inside_a_module
         self._all_optimizers = AllOptimizers(self.recorder, self.optimizers, self._name_optimizer)

@@ -16,8 +16,9 @@ import torch
 from torch.compiler import is_compiling
 from torch.nn.modules import module as torch_module
 
-from probes.seeding import SeedingCalls, caller
+from probes.seeding import caller
 from probes.unedited import libraries, witness
+from probes.unedited.early_seeds import EarlySeeds
 from probes.unedited.optimizers_built import when_built
 
 _KEY: Any = "bisect_debugger:first"
@@ -31,20 +32,26 @@ class Session:
         recording: the recording, once the training began.
     """
 
-    def __init__(self, settings: Any) -> None:
-        """Install the first hooks."""
+    def __init__(self, settings: Any, seeds: EarlySeeds) -> None:
+        """Install the first hooks.
+
+        Args:
+            settings: of the session.
+            seeds: what was seeded before torch was imported.
+        """
         self.settings = settings
+        self._seeds = seeds
         self.recording: Any = None
         self._created: weakref.WeakKeyDictionary[torch.nn.Module, str] = weakref.WeakKeyDictionary()
-        self._seeding: list[tuple[str, str, str]] = []
-        self._generators: dict[str, object] = {}
+        self.generators: dict[str, Any] = {}
+        """Generators that numpy made, by the line that asked for them."""
         self._over = False
         self._pid = os.getpid()
-        self._seeds = SeedingCalls(self.note_seeding)
         torch_module.register_module_parameter_registration_hook(self._parameter_registered)
         torch_module._global_forward_pre_hooks[_KEY] = self._first_call
         when_built(self._optimizer_built)
         self._watch_the_end()
+        seeds.hand_over(self.note_seeding, self.generator_made)
 
     def created(self, module: torch.nn.Module) -> str:
         """``file:line`` of the call that created a module; empty where that was not seen."""
@@ -70,18 +77,25 @@ class Session:
         from probes.unedited.recording import UneditedRecording
 
         self.recording = UneditedRecording(self)
-        for call in self._seeding:
+        for call in self._seeds.calls:
             self.recording.note_seeding(*call)
-        for name, generator in self._generators.items():
-            self.recording.register_generator(name, generator)
-        self._seeding.clear()
+        self._seeds.calls.clear()
 
     def note_seeding(self, call: str, argument: str, location: str) -> None:
         """A generator was seeded; also before there is a run to note it in."""
         if self.recording is not None:
             self.recording.note_seeding(call, argument, location)
-        elif len(self._seeding) < _MOST_CALLS:
-            self._seeding.append((call, argument, location))
+        else:
+            self._seeds.keep(call, argument, location)
+
+    def generator_made(self, generator: Any, call: str, location: str) -> None:
+        """A generator was made; one made anew at the same line takes its place."""
+        name = f"{call.removeprefix('numpy.random.')}[{location}]"
+        if name not in self.generators and len(self.generators) >= _MOST_GENERATORS:
+            return
+        self.generators[name] = generator
+        if self.recording is not None and not self.recording.recorder.failed:
+            self.recording.register_generator(name, generator)
 
     def _parameter_registered(self, module: torch.nn.Module, name: str, parameter: Any) -> None:
         if not is_compiling() and module not in self._created:
@@ -120,15 +134,20 @@ class Session:
         self.exit_now = original
 
 
-_MOST_CALLS = 1000
+_MOST_GENERATORS = 32
 session: Session | None = None
 
 
-def begin(settings: Any, when_imported: Callable[[str, Callable[[], None]], None]) -> None:
+def begin(
+    settings: Any,
+    seeds: EarlySeeds,
+    when_imported: Callable[[str, Callable[[], None]], None],
+) -> None:
     """Wait in this process for a training to begin.
 
     Args:
         settings: of the session.
+        seeds: what was seeded before torch was imported.
         when_imported: calls back after a module was loaded.
     """
     global session  # noqa: PLW0603 - one session a process, as there is one torch
@@ -137,5 +156,5 @@ def begin(settings: Any, when_imported: Callable[[str, Callable[[], None]], None
         return
     if settings.values.get("witness"):
         witness.watch(settings)
-    session = Session(settings)
+    session = Session(settings, seeds)
     libraries.watch(session, when_imported)

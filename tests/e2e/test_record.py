@@ -68,7 +68,7 @@ def test_any_way_to_start_a_python_is_recorded(tmp_path: Path, kind: str) -> Non
     command = {
         "module": [sys.executable, "-m", "trainer"],
         "shell": ["bash", "run.sh", "--steps", "2"],
-        "executable": [executable],
+        "executable": [str(executable)],
         "odd arguments": [sys.executable, "trainer.py", "--directory", "a b -- c", "--steps=2"],
     }[kind]
     done = cli("record", "-o", "run.h5", "--", *command, cwd=tmp_path)
