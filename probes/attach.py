@@ -5,7 +5,6 @@ with probes.attach(model, optimizer, out="a.h5", heads=["q_head"]) as recording:
     train(...)
 """
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -57,13 +56,8 @@ def attach(
     Raises:
         UsageError: an argument makes no sense; the message says which and why.
     """
-    roots = named_roots(model)
-    optimizers = named_optimizers(optimizer)
-    names, added = Names(), Added()
-    for name, root in roots.items():
-        found = names.add_root(name, root)
-        added.modules += found.modules
-        added.tensors += found.tensors
+    roots, optimizers = named_roots(model), named_optimizers(optimizer)
+    names, added = _named(roots)
     first, last = window_of(steps)
     selection = Selection(
         level=known_level(level),
@@ -74,14 +68,29 @@ def attach(
         exclude=globs_of(exclude),
         heads=tuple(_head_path(head, roots, names) for head in globs_of(heads)),
     )
-    header = Header(
-        level=level,
-        window=steps or "",
-        rank=_distributed("RANK", 0),
-        world_size=_distributed("WORLD_SIZE", 1),
-        environment=environment.collect(),
-    )
+    header = Header.of(selection, environment.collect())
     writer = RunWriter(out, header, flush_seconds=flush_seconds)
+    return _recording(writer, selection, names, added, optimizers)
+
+
+def _named(roots: Mapping[str, torch.nn.Module]) -> tuple[Names, Added]:
+    """Names for everything under the roots, and what got one."""
+    names, added = Names(), Added()
+    for name, root in roots.items():
+        found = names.add_root(name, root)
+        added.modules += found.modules
+        added.tensors += found.tensors
+    return names, added
+
+
+def _recording(
+    writer: RunWriter,
+    selection: Selection,
+    names: Names,
+    added: Added,
+    optimizers: Mapping[str, torch.optim.Optimizer],
+) -> Recording:
+    """A recording that has seen init; what was begun is undone if that fails."""
     recording = None
     try:
         recording = Recording(writer, selection, names)
@@ -114,8 +123,3 @@ def _head_path(head: str, roots: Mapping[str, torch.nn.Module], names: Names) ->
         f"No module is called {printable(head)!r}; heads are named by their path, e.g. "
         f"{printable(max(paths, key=len))!r}."
     )
-
-
-def _distributed(variable: str, default: int) -> int:
-    value = os.environ.get(variable, "")
-    return int(value) if value.isdigit() else default
