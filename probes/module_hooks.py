@@ -29,7 +29,7 @@ from probes.edges import Edges, node_of
 from probes.gradient_hooks import GradientHook, OutputGradients, hook_output
 from probes.names import ModuleName
 from probes.nests import Beyond
-from probes.recorder import Place, Recorder, flags_now, in_backward
+from probes.recorder import Recorder, flags_now, in_backward
 from probes.slots import LEFT_OUT, Slot
 
 _RECOMPUTE = int(EventFlag.RECOMPUTE)
@@ -66,7 +66,6 @@ class ModuleHooks:
         self._edges = edges
         self._at_forward = at_forward
         self._forward_step = INIT_STEP
-        self._walked: set[Place] = set()
         self._gradients = gradients
         self._unknown = unknown
         # By id, for its speed: an entry goes when its module does.
@@ -155,10 +154,7 @@ class ModuleHooks:
             self._note_unseen(slot, leaf)
             return
         place = self.recorder.see(slot, leaf, flags, True)
-        if place is None or place in self._walked or flags & _RECOMPUTE:
-            return
-        if isinstance(leaf, torch.Tensor):
-            self._walked.add(place)
+        if place is not None and isinstance(leaf, torch.Tensor) and not flags & _RECOMPUTE:
             self._edges.consumed(leaf, place)
 
     def _after(self, module: torch.nn.Module, args: tuple[Any, ...], output: object) -> None:
