@@ -16,7 +16,6 @@ from bisect_debugger.format import schema
 from probes import environment
 from probes.names import Added, Names, named_roots
 from probes.optimizer_hooks import Optimizers, named_optimizers
-from probes.ranks import rank_and_size
 from probes.recording import Recording
 from probes.seeding import SeedingCalls
 from probes.selection import Selection, globs_of, groups_of, known_level, window_of
@@ -57,13 +56,8 @@ def attach(
     Raises:
         UsageError: an argument makes no sense; the message says which and why.
     """
-    roots = named_roots(model)
-    optimizers = named_optimizers(optimizer)
-    names, added = Names(), Added()
-    for name, root in roots.items():
-        found = names.add_root(name, root)
-        added.modules += found.modules
-        added.tensors += found.tensors
+    roots, optimizers = named_roots(model), named_optimizers(optimizer)
+    names, added = _named(roots)
     first, last = window_of(steps)
     selection = Selection(
         level=known_level(level),
@@ -74,15 +68,29 @@ def attach(
         exclude=globs_of(exclude),
         heads=tuple(_head_path(head, roots, names) for head in globs_of(heads)),
     )
-    rank, world_size = rank_and_size()
-    header = Header(
-        level=level,
-        window=steps or "",
-        rank=rank,
-        world_size=world_size,
-        environment=environment.collect(),
-    )
+    header = Header.of(selection, environment.collect())
     writer = RunWriter(out, header, flush_seconds=flush_seconds)
+    return _recording(writer, selection, names, added, optimizers)
+
+
+def _named(roots: Mapping[str, torch.nn.Module]) -> tuple[Names, Added]:
+    """Names for everything under the roots, and what got one."""
+    names, added = Names(), Added()
+    for name, root in roots.items():
+        found = names.add_root(name, root)
+        added.modules += found.modules
+        added.tensors += found.tensors
+    return names, added
+
+
+def _recording(
+    writer: RunWriter,
+    selection: Selection,
+    names: Names,
+    added: Added,
+    optimizers: Mapping[str, torch.optim.Optimizer],
+) -> Recording:
+    """A recording that has seen init; what was begun is undone if that fails."""
     recording = None
     try:
         recording = Recording(writer, selection, names)

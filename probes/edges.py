@@ -1,9 +1,11 @@
 """Edges: which recorded outputs an input, a batch or a loss was computed from.
 
 Each recorded output leaves a mark in the metadata of its autograd node; an input walks back
-from its own node to the nearest marks. The program's structure rarely changes, so a place
-(buffer, occurrence) is walked once and costs nothing afterwards. Marks live and die with the
-graph: nothing is kept alive.
+from its own node to the nearest marks. The program's structure rarely changes: as long as a
+step does the same calls in the same order, what a place (buffer, occurrence) was computed from
+is known and costs a look-up. A step that leaves the known path (a layer skipped, another
+expert, an evaluation in between) is walked anew. Marks live and die with the graph: nothing is
+kept alive.
 """
 
 from typing import Any
@@ -18,6 +20,14 @@ WALK_LIMIT = 4000
 """Most autograd nodes that one walk visits. A longer walk is given up as a whole: half of the
 producers would make an input look as if it owed its difference to none."""
 
+MOST_PATHS = 100_000
+"""Most paths whose producers are remembered (about 20 MB); after that, it begins anew."""
+
+Producer = tuple[Place, bool]
+"""(output, whether a gradient flows back to it)."""
+
+_NONE: frozenset[Producer] = frozenset()
+
 
 class Edges:
     """Finds and writes the edges of a recording."""
@@ -26,12 +36,15 @@ class Edges:
         """Write edges into the recorder's run."""
         self._recorder = recorder
         self._mark = f"bisect_debugger:{id(recorder)}"
-        self._kept: set[Place] = set()
+        self._path = 0
+        self._known: dict[int, frozenset[Producer]] = {}
+        self._written: dict[Place, frozenset[Producer]] = {}
         self._outputs: dict[tuple[int, int], tuple[StorageWeakRef, int, Place]] = {}
 
     def begin_step(self) -> None:
         """Forget the outputs of the step before."""
         self._outputs.clear()
+        self._path = 0
 
     def output(self, tensor: torch.Tensor, node: Any, place: Place) -> None:
         """Mark a recorded output.
@@ -41,33 +54,51 @@ class Edges:
             node: its autograd node, or None.
             place: its buffer and occurrence.
         """
+        self._path = hash((self._path, place, node is None))
         if node is not None:
             node.metadata[self._mark] = (self._recorder.step, place)
-        if place not in self._kept:
-            # Without a graph (no_grad, detached), the same memory at the same version tells.
-            self._kept.add(place)
-            memory = _memory_of(tensor)
-            if memory is not None:
-                storage = StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
-                self._outputs[memory] = (storage, version_of(tensor), place)
+        # Without a graph (no_grad, detached), the same memory at the same version tells.
+        memory = _memory_of(tensor)
+        if memory is not None:
+            storage = StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
+            self._outputs[memory] = (storage, version_of(tensor), place)
 
     def consumed(self, tensor: torch.Tensor, place: Place) -> None:
-        """Find what a tensor was computed from. Once per place is enough.
+        """Find what a tensor was computed from, and write it where that is news.
 
         Args:
             tensor: a module input, a batch or a loss.
             place: its buffer and occurrence.
         """
-        through_graph = self._graph_producers(node_of(tensor))
-        for producer in through_graph | self._same_memory(tensor):
-            # A loop body's output is its own next input: only the same buffer is no producer.
-            if producer[0] != place[0]:
-                self._recorder.writer.edge(
-                    self._recorder.step,
-                    *place,
-                    *producer,
-                    differentiable=producer in through_graph,
-                )
+        node = node_of(tensor)
+        # The nearest output is part of the path: which one is used may change without a call.
+        nearest = node.metadata.get(self._mark) if node is not None else None
+        self._path = path = hash((self._path, place, node is None, nearest and nearest[1]))
+        found = self._known.get(path)
+        if found is None:
+            found = self._producers(tensor, node, place)
+            if len(self._known) >= MOST_PATHS:
+                self._known.clear()
+            self._known[path] = found
+        before = self._written.get(place, _NONE)
+        if found is not before and found != before:
+            self._written[place] = found
+            self._write(place, found)
+
+    def _write(self, place: Place, found: frozenset[Producer]) -> None:
+        writer, step = self._recorder.writer, self._recorder.step
+        # That nothing is known any more is written as an edge from the place to itself.
+        for producer, flows in sorted(found) or [(place, False)]:
+            writer.edge(step, *place, *producer, differentiable=flows)
+
+    def _producers(self, tensor: torch.Tensor, node: Any, place: Place) -> frozenset[Producer]:
+        through_graph = self._graph_producers(node)
+        # A loop body's output is its own next input: only the same buffer is no producer.
+        return frozenset(
+            (producer, producer in through_graph)
+            for producer in through_graph | self._same_memory(tensor)
+            if producer[0] != place[0]
+        )
 
     def producers(self, tensor: torch.Tensor) -> set[Place]:
         """Recorded outputs of this step that a tensor was computed from, as far as is seen."""

@@ -13,7 +13,7 @@ from torch.compiler import is_compiling
 
 from bisect_debugger.format.groups import Group
 from probes.edges import Edges
-from probes.recorder import Place, Recorder, flags_now, guarded, in_backward
+from probes.recorder import Recorder, flags_now, guarded, in_backward
 
 
 class LossHooks:
@@ -30,7 +30,6 @@ class LossHooks:
         self.recorder = recorder
         self._edges = edges
         self._at_backward = at_backward
-        self._walked: set[Place] = set()
         self._originals = {name: getattr(torch.autograd, name) for name in ("backward", "grad")}
         self._installed = {name: self._wrap(call) for name, call in self._originals.items()}
         for name, wrapper in self._installed.items():
@@ -73,6 +72,5 @@ class LossHooks:
             return
         name = f"loss[{index}]" if index else "loss"
         place = self.recorder.value(Group.LOSS, name, "loss", "loss", root, flags_now())
-        if place is not None and place not in self._walked:
-            self._walked.add(place)
+        if place is not None:
             self._edges.consumed(root, place)

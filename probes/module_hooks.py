@@ -30,7 +30,7 @@ from probes.edges import Edges, node_of
 from probes.gradient_hooks import GradientHook, OutputGradients, hook_output
 from probes.names import ModuleName
 from probes.nests import Beyond
-from probes.recorder import Place, Recorder, flags_now, in_backward
+from probes.recorder import Recorder, flags_now, in_backward
 from probes.seeding import caller
 from probes.slots import LEFT_OUT, Slot
 
@@ -68,7 +68,6 @@ class ModuleHooks:
         self._edges = edges
         self._at_forward = at_forward
         self._forward_step = INIT_STEP
-        self._walked: set[Place] = set()
         self.enclosed: Callable[[], bool] | None = None
         """Tells whether another recorded module made the call that goes on. Where it is known,
         what enters the outermost call from outside is the batch; else what enters a root is."""
@@ -183,10 +182,7 @@ class ModuleHooks:
             self._note_unseen(slot, leaf)
             return
         place = self.recorder.see(slot, leaf, flags, True)
-        if place is None or place in self._walked or flags & _RECOMPUTE:
-            return
-        if isinstance(leaf, torch.Tensor):
-            self._walked.add(place)
+        if place is not None and isinstance(leaf, torch.Tensor) and not flags & _RECOMPUTE:
             self._edges.consumed(leaf, place)
 
     def _after(self, module: torch.nn.Module, args: tuple[Any, ...], output: object) -> None:

@@ -1,5 +1,6 @@
 """Creating a run file: header, environment and every dataset, before the first event."""
 
+import json
 import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,6 +13,8 @@ from bisect_debugger.format import schema
 from bisect_debugger.format.digests import DIGEST_ALGORITHM
 from bisect_debugger.format.groups import Group
 from probes.descriptor import divert, reserve
+from probes.ranks import rank_and_size
+from probes.selection import Selection
 
 FIRST_BYTES = 1 << 20
 """Room that is reserved before the file is laid out; an empty run takes about a tenth."""
@@ -31,6 +34,7 @@ class Header:
         world_size: number of processes.
         environment: facts of machine and process, name -> text.
         created: ISO 8601 time in UTC; now by default.
+        selection: what the recording was asked to take, by the names of `schema.SELECTION`.
     """
 
     level: str = "digest"
@@ -39,6 +43,27 @@ class Header:
     world_size: int = 1
     environment: dict[str, str] = field(default_factory=dict)
     created: str = ""
+    selection: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, selection: Selection, facts: dict[str, str]) -> "Header":
+        """The header of a recording by this process.
+
+        Args:
+            selection: what is recorded.
+            facts: the environment.
+        """
+        whole = selection.first == 0 and selection.last is None
+        last = "" if selection.last is None else selection.last
+        rank, world_size = rank_and_size()
+        return cls(
+            level=selection.level,
+            window="" if whole else f"{selection.first}:{last}",
+            rank=rank,
+            world_size=world_size,
+            environment=facts,
+            selection=_selection_facts(selection),
+        )
 
 
 def create(path: Path, header: Header) -> h5py.File:
@@ -102,6 +127,9 @@ def _lay_out(file: h5py.File, header: Header) -> None:
     file.attrs["digest_algorithm"] = DIGEST_ALGORITHM
     file.attrs["level"] = header.level
     file.attrs["window"] = header.window
+    for name in schema.SELECTION:
+        text = schema.fit_name(header.selection.get(name, ""), _FACT_BYTES)
+        file.attrs[name] = text.decode()
     file.attrs["groups"] = [group.label for group in Group]
     file.attrs["rank"] = header.rank
     file.attrs["world_size"] = header.world_size
@@ -124,6 +152,18 @@ def _lay_out(file: h5py.File, header: Header) -> None:
             shuffle=column.compressed,
         )
     file.swmr_mode = True
+
+
+def _selection_facts(selection: Selection) -> dict[str, str]:
+    """What was asked for, so that twins of another selection are not taken for twins."""
+    payload = selection.payload
+    return {
+        "selected_groups": ",".join(group.label for group in sorted(selection.groups)),
+        "include": json.dumps(selection.include),
+        "exclude": json.dumps(selection.exclude),
+        "heads": json.dumps(selection.heads),
+        "payload_window": "" if payload is None else f"{payload[0]}:{payload[1]}",
+    }
 
 
 def _keep_metadata(file: h5py.File) -> None:

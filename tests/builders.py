@@ -158,7 +158,6 @@ def facts(
         world_size=1,
         level="full",
         created="2026-11-30T06:00:00+00:00",
-        digest_algorithm="xxh3_128/layout-seeded",
         window="",
         complete=True,
         end_reason="",

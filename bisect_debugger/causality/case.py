@@ -58,9 +58,9 @@ class Case:
         facts_a: facts of the first run.
         facts_b: facts of the second run.
         environment: facts that differ between the runs, name -> (first, second).
-        differing_streams: random streams that differ at or before this event and are drawn from.
+        differing_streams: random streams that differ in this step or before and are drawn from.
         recorded_streams: random streams that were recorded.
-        drawing_streams: random streams that moved during this step.
+        idle_streams: random streams that differ by then and are not drawn from.
         contributions: gradient contributions of the parameter in this step, for gradients.
     """
 
@@ -76,5 +76,5 @@ class Case:
     environment: dict[str, tuple[str, str]] = field(default_factory=dict)
     differing_streams: tuple[str, ...] = ()
     recorded_streams: tuple[str, ...] = ()
-    drawing_streams: tuple[str, ...] = ()
+    idle_streams: tuple[str, ...] = ()
     contributions: int = 0

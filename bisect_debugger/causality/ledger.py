@@ -47,6 +47,10 @@ class Ledger:
         self._current: dict[Group, dict[str, Taint]] = {group: {} for group in Group}
         self._in_step: dict[Group, dict[str, Taint]] = {group: {} for group in Group}
         self._by_content: dict[tuple[object, object], Taint] = {}
+        self._loaded: dict[str, Taint] = {}
+        self._returned: dict[str, Taint] = {}
+        self.ever_loaded: Origins = NONE
+        """Origins in anything that a data loader returned, in this step or an earlier one."""
         self.past: Origins = NONE
         """Origins that reached a forward, a loss or a parameter in an earlier step."""
 
@@ -55,16 +59,23 @@ class Ledger:
         for group in (Group.FORWARD, Group.LOSS, Group.PARAM):
             for taint in self._in_step[group].values():
                 self.past |= taint.origins
+                if group is Group.FORWARD and taint.row.role.startswith("out"):
+                    self._returned[taint.row.name] = taint
         for group in Group:
             self._in_step[group] = {}
         for group in _WITHIN_STEP:
             self._current[group] = {}
+        self._current[Group.DATA].update(self._loaded)
         self._by_content = {}
 
     def taint(self, row: Row, origins: Origins) -> None:
         """Note that a differing event owes its difference to these origins."""
         entry = Taint(row, origins)
         self._current[row.group][row.name] = entry
+        if is_loaded(row):
+            # A loader returns its batch before the step that uses it.
+            self._loaded[row.name] = entry
+            self.ever_loaded |= origins
         before = self._in_step[row.group].get(row.name)
         joined = origins | before.origins if before else origins
         self._in_step[row.group][row.name] = Taint(row, joined)
@@ -75,6 +86,9 @@ class Ledger:
     def clear(self, row: Row) -> None:
         """Note that an event is equal: its buffer carries nothing any more."""
         self._current[row.group].pop(row.name, None)
+        self._loaded.pop(row.name, None)
+        if row.group is Group.FORWARD:
+            self._returned.pop(row.name, None)
 
     def current(self, group: Group, name: str) -> Origins:
         """Origins in the buffer's current value."""
@@ -94,6 +108,11 @@ class Ledger:
         content = _content(row)
         entry = self._by_content.get(content) if content is not None else None
         return entry.origins if entry else NONE
+
+    def kept(self, accept: Callable[[Row], bool]) -> Origins:
+        """Origins in the last values of outputs of earlier steps whose row is accepted."""
+        found = (entry.origins for entry in self._returned.values() if accept(entry.row))
+        return NONE.union(*found)
 
     def where(self, groups: Iterable[Group], accept: Callable[[Row], bool]) -> Origins:
         """Origins in current values of these groups whose row is accepted."""
@@ -115,6 +134,17 @@ class Ledger:
                 if accept(entry.row):
                     found |= entry.origins
         return frozenset(found)
+
+
+def is_loaded(row: Row) -> bool:
+    """A batch as a data loader returned it, before it enters a model."""
+    return row.group is Group.DATA and row.name.startswith("loader.")
+
+
+def same_bits(one: Row, other: Row) -> bool:
+    """Both runs hold the same content in both events, and it is telling."""
+    content = _content(one)
+    return content is not None and content == _content(other)
 
 
 def _content(row: Row) -> tuple[object, object] | None:

@@ -11,8 +11,47 @@ from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from bisect_debugger.metrics.difference import SAME_SEED_REL_FRO
 
-_DECIDING_FACTS = ("thread", "torch", "cuda", "cudnn", "device", "cpu", "tf32", "deterministic")
-"""Parts of environment facts that decide how a kernel adds up its terms."""
+_DECIDING_FACTS = frozenset(
+    (
+        "cpu",
+        "cpu_capability",
+        "torch",
+        "cuda",
+        "cudnn",
+        "devices",
+        "torch_num_threads",
+        "torch_num_interop_threads",
+        "deterministic_algorithms",
+        "float32_matmul_precision",
+        "cudnn_deterministic",
+        "cudnn_benchmark",
+        "cudnn_allow_tf32",
+        "cublas_allow_tf32",
+        "env:OMP_NUM_THREADS",
+        "env:OMP_SCHEDULE",
+        "env:OMP_DYNAMIC",
+        "env:KMP_DETERMINISTIC_REDUCTION",
+        "env:MKL_NUM_THREADS",
+        "env:MKL_DYNAMIC",
+        "env:MKL_CBWR",
+        "env:MKL_ENABLE_INSTRUCTIONS",
+        "env:OPENBLAS_NUM_THREADS",
+        "env:OPENBLAS_CORETYPE",
+        "env:ATEN_CPU_CAPABILITY",
+        "env:CUBLAS_WORKSPACE_CONFIG",
+        "env:NVIDIA_TF32_OVERRIDE",
+        "env:NCCL_ALGO",
+        "env:NCCL_PROTO",
+        "env:TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
+        "env:TORCH_BLAS_PREFER_CUBLASLT",
+        "env:TORCH_CUDNN_V8_API_DISABLED",
+        "env:TORCH_COMPILE_DISABLE",
+        "env:TORCHDYNAMO_DISABLE",
+        "env:TORCHINDUCTOR_MAX_AUTOTUNE",
+    )
+)
+"""Environment facts that decide how a kernel adds up its terms. Which of several equal devices
+was visible, or how many cores the machine has, does not: twins may run side by side."""
 
 _IMPLAUSIBLE_SHARE = 0.01
 """Share of implausible values (|v| >= 1e6 or denormal) above which a buffer looks like memory
@@ -73,6 +112,14 @@ def same_layout(case: Case) -> Finding:
 
 
 @look
+def only_moved(case: Case) -> Finding:
+    """Equal content at another place."""
+    if case.row.moved and not case.row.status.diverges:
+        return _finding(True, f"{case.row.name} is equal, and its place in the step is not")
+    return _finding(False, "the contents differ")
+
+
+@look
 def differs_from_the_first(case: Case) -> Finding:
     """The first recorded value differs already."""
     first = case.row.step <= case.first_step
@@ -92,10 +139,11 @@ def several_threads(case: Case) -> Finding:
 @look
 def is_init(case: Case) -> Finding:
     """A parameter or module buffer before the first step."""
-    init = case.row.group is Group.PARAM and (
-        case.row.step == INIT_STEP or EventFlag.INIT in case.row.any_side.flags
-    )
-    return _finding(init, f"group {case.row.group.label}, step {case.row.step}")
+    row = case.row
+    if not row.is_first_value:
+        return _finding(False, f"group {row.group.label}, step {row.step}")
+    when = "at init" if row.step == INIT_STEP else f"when it appeared, in step {row.step}"
+    return _finding(True, f"{row.name} as it began, {when}")
 
 
 @look
@@ -115,6 +163,8 @@ def looks_uninitialised(case: Case) -> Finding:
 @look
 def no_sibling_equal(case: Case) -> Finding:
     """Every other buffer of the group differs too."""
+    if case.row.step != INIT_STEP:
+        return _finding(False, f"it appeared in step {case.row.step}, after those of init")
     total = case.siblings_equal + case.siblings_different
     return _finding(
         case.siblings_equal == 0 and total > 0,
@@ -125,7 +175,7 @@ def no_sibling_equal(case: Case) -> Finding:
 @look
 def changed_outside_step(case: Case) -> Finding:
     """A parameter found changed at the start of a step."""
-    flagged = EventFlag.OUTSIDE_STEP in case.row.any_side.flags
+    flagged = EventFlag.OUTSIDE_STEP in case.row.flags
     return _finding(
         case.row.group is Group.PARAM and flagged,
         "it was found changed at the start of a step"
@@ -163,7 +213,17 @@ def streams_equal(case: Case) -> Finding:
         return Finding(Answer.NOT_RECORDED, "no random stream was recorded")
     if case.differing_streams:
         return _finding(False, f"different: {', '.join(case.differing_streams)}")
-    return _finding(True, f"equal: {', '.join(case.recorded_streams)}")
+    return _finding(True, "; ".join(stream_words(case)))
+
+
+def stream_words(case: Case) -> list[str]:
+    """The recorded streams, of which no differing one was drawn from, in words."""
+    differing = (*case.differing_streams, *case.idle_streams)
+    equal = [stream for stream in case.recorded_streams if stream not in differing]
+    words = [f"equal: {', '.join(equal)}"] if equal else []
+    if case.idle_streams:
+        words.append(f"different, but not drawn from in this step: {', '.join(case.idle_streams)}")
+    return words
 
 
 @look
@@ -195,11 +255,7 @@ def is_grad(case: Case) -> Finding:
 @look
 def environment_differs(case: Case) -> Finding:
     """Facts that decide the order of additions differ."""
-    deciding = {
-        name: pair
-        for name, pair in case.environment.items()
-        if any(part in name.lower() for part in _DECIDING_FACTS)
-    }
+    deciding = {name: pair for name, pair in case.environment.items() if name in _DECIDING_FACTS}
     if not deciding:
         return _finding(False, "versions, devices, thread counts and flags are the same")
     listed = "; ".join(f"{name}: {a} against {b}" for name, (a, b) in sorted(deciding.items()))

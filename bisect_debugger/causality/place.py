@@ -40,10 +40,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One nearest-first level of a rule: where it looks, in words, and the look itself."""
+    """One nearest-first level of a rule: what is upstream, in words and as a function."""
 
     words: str
-    look: Callable[[Place], Origins]
+    upstream: Callable[[Place], Origins]
     certain: bool = True
     """The dependency is known, not merely possible: several origins found here all arrived."""
 

@@ -7,9 +7,9 @@ explanation: a second origin is then found after the first is fixed, and nobody 
 component that is innocent.
 """
 
-from bisect_debugger.causality import backward_looks as after
-from bisect_debugger.causality import forward_looks as before
-from bisect_debugger.causality.ledger import NONE
+from bisect_debugger.causality import upstream_backward as after
+from bisect_debugger.causality import upstream_forward as before
+from bisect_debugger.causality.ledger import NONE, Origins
 from bisect_debugger.causality.place import Explanation, Place, Tier
 from bisect_debugger.format.groups import Group
 
@@ -25,7 +25,7 @@ def explain(place: Place) -> Explanation:
         if origins:
             return Explanation(origins, "a copy of an earlier differing buffer", True)
     for tier in RULES[place.row.group]:
-        origins = tier.look(place)
+        origins = tier.upstream(place)
         if origins:
             return Explanation(origins, tier.words, tier.certain)
     return Explanation(NONE, "", True)
@@ -34,6 +34,12 @@ def explain(place: Place) -> Explanation:
 def upstream_words(group: Group) -> str:
     """What a group is computed from, in words, for the trail."""
     return ", ".join(tier.words for tier in RULES[group])
+
+
+def explain_order(place: Place) -> Origins:
+    """What an event owes to that it stands at another place, with the same content."""
+    origins = before.drawn_since_last_step(place) or before.anything_before(place)
+    return origins or place.ledger.where([Group.GRAD_OUT, Group.GRAD], lambda row: True)
 
 
 RULES: dict[Group, tuple[Tier, ...]] = {
@@ -54,11 +60,15 @@ RULES: dict[Group, tuple[Tier, ...]] = {
     ),
     Group.DATA: (
         Tier("the outputs it was computed from", before.recorded_producers),
+        Tier("the batch that a data loader returned", before.loaded_now),
         Tier(
             "the replay sample and the simulator", before.of_groups(Group.REPLAY, Group.SIMULATOR)
         ),
         Tier("what was recorded by hand before it", before.of_groups(Group.USER)),
         Tier("the random streams drawn from", before.drawn_since_last_step),
+        Tier("earlier batches of a data loader", before.loaded_before, certain=False),
+        Tier("what the model returned in an earlier step", before.kept_outputs, certain=False),
+        Tier("any output before it", before.any_output_but_of_loaders, certain=False),
         Tier("what the model did before", before.closed_loop, certain=False),
     ),
     Group.PARAM: (
@@ -67,16 +77,20 @@ RULES: dict[Group, tuple[Tier, ...]] = {
         Tier("hyper-parameters", after.hyper_parameters),
         Tier("what flowed through its module", after.running_statistics),
         Tier("parameters that it copies", after.copied_parameters),
+        Tier("parameters of its shape", after.parameters_of_its_shape, certain=False),
+        Tier("what was there when it appeared", before.made_late, certain=False),
     ),
     Group.FORWARD: (
         Tier("inputs, parameters and inner outputs", before.forward),
         Tier("what the code around it has at hand", before.forward_surroundings, certain=False),
+        Tier("any output", before.forward_any_output, certain=False),
         Tier("the random streams drawn from", before.drawn_streams),
+        Tier("what it returned in an earlier step", before.kept_outputs, certain=False),
     ),
     Group.LOSS: (
         Tier("the outputs it was computed from", before.recorded_producers),
         Tier("targets and weights handed over", before.handed_over, certain=False),
-        Tier("any output", before.any_output_where_unknown, certain=False),
+        Tier("any output", before.any_output, certain=False),
         Tier("parameters it penalises", before.penalised_parameters, certain=False),
         Tier("the random streams drawn from", before.drawn_streams),
     ),
@@ -85,7 +99,7 @@ RULES: dict[Group, tuple[Tier, ...]] = {
         Tier("gradients, weights and inputs of its consumers", after.consumers_backward),
         Tier("parameters of the enclosing module", after.enclosing_parameters),
         Tier("the loss and its targets", after.loss_and_targets, certain=False),
-        Tier("any gradient downstream", after.downstream_where_unknown, certain=False),
+        Tier("any gradient downstream", after.downstream, certain=False),
         Tier("the random streams drawn from", before.drawn_streams),
     ),
     Group.GRAD_SCRATCH: (
@@ -95,7 +109,7 @@ RULES: dict[Group, tuple[Tier, ...]] = {
         Tier("the weights themselves", after.own_weights),
     ),
     Group.GRAD: (
-        Tier("its contributions and what was accumulated", after.about_subject(Group.GRAD_SCRATCH)),
+        Tier("its contributions and what was accumulated", after.contributions),
         Tier("its value before", after.about_subject(Group.GRAD)),
         Tier("a norm over all gradients (clipping)", after.all_in_step(Group.GRAD_SCRATCH)),
         Tier("any gradient downstream", after.any_gradient, certain=False),

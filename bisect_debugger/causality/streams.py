@@ -5,6 +5,7 @@ nothing was drawn between, and a difference of the stream cannot explain the eve
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.twins.model import Row
@@ -48,6 +49,13 @@ class Streams:
         if previous is None or not later:
             return None
         return moved(previous, later[0])
+
+    def drew_in_step(self, stream: str) -> bool:
+        """Whether either run drew from the stream since the end of the last step."""
+        states = [row for _, row in self._boundaries.get(stream, [])]
+        if stream in self._before:
+            states.insert(0, self._before[stream])
+        return any(moved(one, other) for one, other in pairwise(states))
 
     def drew_since_last_step(self, stream: str, index: int) -> bool | None:
         """Whether the stream moved between the end of the last step and the next boundary."""

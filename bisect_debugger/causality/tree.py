@@ -40,7 +40,7 @@ class Leaf:
 
 Node = Question | Leaf
 
-ROOT = "presence"
+ROOT = "is-outside"
 
 
 def _ask(text: str, look: str, yes: str, no: str, not_recorded: str = "") -> Question:
@@ -48,11 +48,39 @@ def _ask(text: str, look: str, yes: str, no: str, not_recorded: str = "") -> Que
 
 
 TREE: dict[str, Node] = {
+    # Such an event stands only in a run that changed the value, so this is asked before presence.
+    "is-outside": _ask(
+        "Did a parameter change between two steps, outside any optimizer step?",
+        "changed_outside_step",
+        "outside-first",
+        "presence",
+    ),
+    "outside-first": _ask(
+        "Is it the first step that was recorded?",
+        "is_first_training_step",
+        "resume-state",
+        "async-update",
+    ),
     "presence": _ask(
         "Do both runs have this event?", "both_have_it", "layout", "control-flow", "control-flow"
     ),
     "layout": _ask(
-        "Have both sides the same element type and shape?", "same_layout", "is-rng", "control-flow"
+        "Have both sides the same element type and shape?",
+        "same_layout",
+        "is-moved",
+        "control-flow",
+    ),
+    "is-moved": _ask(
+        "Do both sides hold the same content, at another place in the order?",
+        "only_moved",
+        "moved-optimizer",
+        "is-rng",
+    ),
+    "moved-optimizer": _ask(
+        "Does the optimizer visit its parameters in another order?",
+        "order_differs",
+        "optimizer-order",
+        "control-flow",
     ),
     # --- random streams
     "is-rng": _ask("Is it the state of a random generator?", "is_rng", "rng-first", "is-init"),
@@ -70,7 +98,10 @@ TREE: dict[str, Node] = {
     ),
     # --- parameters at init
     "is-init": _ask(
-        "Is it a parameter or module buffer at init?", "is_init", "init-memory", "is-outside"
+        "Is it a parameter or module buffer as it began, at init or when it appeared?",
+        "is_init",
+        "init-memory",
+        "is-replay",
     ),
     "init-memory": _ask(
         "Do the values look like memory that nobody wrote?",
@@ -80,18 +111,6 @@ TREE: dict[str, Node] = {
     ),
     "init-all": _ask(
         "Do all parameters differ at init?", "no_sibling_equal", "seed-not-applied", "unseeded-init"
-    ),
-    "is-outside": _ask(
-        "Did a parameter change between two steps, outside any optimizer step?",
-        "changed_outside_step",
-        "outside-first",
-        "is-replay",
-    ),
-    "outside-first": _ask(
-        "Is it the first step that was recorded?",
-        "is_first_training_step",
-        "resume-state",
-        "async-update",
     ),
     # --- what enters the model
     "is-replay": _ask("Is it a replay sample?", "is_replay", "replay-first", "is-simulator"),
@@ -125,7 +144,7 @@ TREE: dict[str, Node] = {
         "data-threads",
     ),
     "data-threads": _ask(
-        "Are all recorded random streams equal so far?",
+        "Are all random streams that were drawn from in this step equal?",
         "streams_equal",
         "prefetch-interleaving",
         "rng-stream",

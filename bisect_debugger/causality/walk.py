@@ -5,7 +5,7 @@ something it was computed from (a carrier, which inherits the origins of its exp
 it is a new origin. Equal events clear their buffer.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from bisect_debugger.causality.constants import is_constant
@@ -13,14 +13,16 @@ from bisect_debugger.causality.dataflow import Dataflow, outputs_by_content
 from bisect_debugger.causality.ledger import Ledger, Origins
 from bisect_debugger.causality.names import ancestors, is_under, related
 from bisect_debugger.causality.place import Place
-from bisect_debugger.causality.rules import explain
+from bisect_debugger.causality.rules import explain, explain_order
 from bisect_debugger.causality.streams import Streams
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP
 from bisect_debugger.runs import Buffer
 from bisect_debugger.twins.model import Row
 
-_OUTSIDE_TRAINING = (Group.RNG, Group.USER)
+OUTSIDE_TRAINING = (Group.RNG, Group.USER)
+"""Groups that may differ without the training differing."""
+
 _GRADIENTS = (Group.GRAD_OUT, Group.GRAD_SCRATCH, Group.GRAD)
 _NOT_A_DESTINATION = (Group.RNG, Group.LOSS, Group.USER, Group.OPTIM)
 """Groups whose component is not something that a difference can be said to have reached."""
@@ -53,7 +55,7 @@ class Found:
     @property
     def reached_training(self) -> bool:
         """It is part of training or arrived in it; else it is a stream or a monitor alone."""
-        return self.row.group not in _OUTSIDE_TRAINING or bool(self.contaminated)
+        return self.row.group not in OUTSIDE_TRAINING or bool(self.contaminated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +64,21 @@ class WalkResult:
 
     Attributes:
         origins: in order of appearance.
+        first_training: first divergence that is not of a stream or recorded by hand, or None.
         first_visible: first differing loss or scalar recorded by hand, or None.
         differing: differing events met.
         last_step: last step that was walked.
         steps_walked: number of differing steps walked.
-        finished: every differing step was walked, or every component was reached.
-        explained: per tier words, how many carriers it explained.
+        finished: every differing step was walked.
     """
 
     origins: tuple[Found, ...]
+    first_training: Row | None
     first_visible: Row | None
     differing: int
     last_step: int
     steps_walked: int
     finished: bool
-    explained: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +126,11 @@ class Walk:
         self._ledger = Ledger()
         self._boundaries: dict[str, Row] = {}
         self._origins: list[Found] = []
+        self._first_training: Row | None = None
         self._first_visible: Row | None = None
         self._differing = 0
-        self._explained: dict[str, int] = {}
+        self._reordered: int | None = None
+        self._in_disorder = False
         self._quiet_steps = 0
 
     def run(self, steps: Iterable[Sequence[Row]], limit: int, quiet_limit: int = 3) -> WalkResult:
@@ -144,23 +148,24 @@ class Walk:
                 finished = False
                 break
             if self._quiet_steps >= quiet_limit and not self._any_dormant():
+                finished = False
                 break
             last_step = max(last_step, *(row.step for row in rows[:1]), -1)
             self._step(rows)
             walked += 1
         return WalkResult(
             origins=tuple(self._origins),
+            first_training=self._first_training,
             first_visible=self._first_visible,
             differing=self._differing,
             last_step=last_step,
             steps_walked=walked,
             finished=finished,
-            explained=self._explained,
         )
 
     def _any_dormant(self) -> bool:
         return any(
-            found.first_reached is None and found.row.group not in _OUTSIDE_TRAINING
+            found.first_reached is None and found.row.group not in OUTSIDE_TRAINING
             for found in self._origins
         )
 
@@ -169,14 +174,21 @@ class Walk:
         streams = Streams(rows, self._boundaries)
         shared = outputs_by_content(rows)
         news = self._reached_count()
-        training = False
+        training = self._in_disorder = False
         for index, row in enumerate(rows):
             if not row.status.diverges:
                 self._ledger.clear(row)
+            if not row.diverges or (row.group in OUTSIDE_TRAINING and not row.status.diverges):
                 continue
-            training |= row.group not in _OUTSIDE_TRAINING
             self._differing += 1
-            self._differing_event(row, rows, self._place(row, index, streams, shared))
+            if row.group not in OUTSIDE_TRAINING:
+                training = True
+                self._first_training = self._first_training or row
+            place = self._place(row, index, streams, shared)
+            if row.status.diverges:
+                self._differing_event(row, rows, place)
+            else:
+                self._moved_event(row, rows, place)
         self._boundaries = streams.last()
         if self._reached_count() != news:
             self._quiet_steps = 0
@@ -205,14 +217,27 @@ class Walk:
 
     def _differing_event(self, row: Row, rows: Sequence[Row], place: Place) -> None:
         explanation = explain(place)
-        origins, words = explanation.origins, explanation.words
-        if words:
-            self._explained[words] = self._explained.get(words, 0) + 1
-        else:
+        origins = explanation.origins
+        if not origins and self._in_disorder and self._reordered is not None:
+            # What is done in another order may round, draw or overwrite otherwise.
+            origins = frozenset({self._reordered})
+        if not origins:
             origins = frozenset({self._origin_of(row, rows)})
         self._ledger.taint(row, origins)
         self._note_visible(row)
         if explanation.certain or len(origins) == 1:
+            self._note_arrival(row, origins)
+
+    def _moved_event(self, row: Row, rows: Sequence[Row], place: Place) -> None:
+        """Equal content at another place: one origin for all that stands in another order."""
+        origins = explain_order(place)
+        if not origins:
+            self._in_disorder = True
+            if self._reordered is None:
+                self._reordered = self._new_origin(row, rows, _orders(row, rows))
+            self._origins[self._reordered].steps[row.step] = None
+            origins = frozenset({self._reordered})
+        if len(origins) == 1:
             self._note_arrival(row, origins)
 
     def _reached_count(self) -> int:
@@ -226,19 +251,25 @@ class Walk:
         """
         for number, found in enumerate(self._origins):
             same = is_under(row.component, found.component) and found.row.group is row.group
-            if same and (found.row.step == INIT_STEP) == (row.step == INIT_STEP):
+            if same and number != self._reordered and _one_beginning(found.row, row):
                 found.steps[row.step] = None
                 return number
+        return self._new_origin(row, rows, _affected_component(row, rows))
+
+    def _new_origin(self, row: Row, rows: Sequence[Row], component: str) -> int:
         siblings = [
             other
             for other in rows
-            if other.group is row.group and other is not row and not _says_nothing(other)
+            if other.group is row.group
+            and other.is_first_value == row.is_first_value
+            and other is not row
+            and not _says_nothing(other)
         ]
         different = sum(other.status.diverges for other in siblings)
         self._origins.append(
             Found(
                 row=row,
-                component=_affected_component(row, rows),
+                component=component,
                 siblings_equal=len(siblings) - different,
                 siblings_different=different,
                 steps={row.step: None},
@@ -267,6 +298,20 @@ class Walk:
             found.contaminated.setdefault(row.component, row)
 
 
+def _one_beginning(found: Row, row: Row) -> bool:
+    """Both are first values of one moment, or neither is one."""
+    if found.is_first_value or row.is_first_value:
+        return found.is_first_value and row.is_first_value and found.step == row.step
+    return True
+
+
+def _orders(row: Row, rows: Sequence[Row]) -> str:
+    """The component that decides the order in which this event stands."""
+    if row.group not in (Group.GRAD, Group.OPTIM):
+        return row.component
+    return next((r.component for r in rows if r.group is Group.OPTIM), "optimizer")
+
+
 def _says_nothing(row: Row) -> bool:
     """Equal because it is constant, not because a seed made it so."""
     return row.group is Group.PARAM and not row.status.diverges and is_constant(row)
@@ -274,10 +319,14 @@ def _says_nothing(row: Row) -> bool:
 
 def _affected_component(row: Row, rows: Sequence[Row]) -> str:
     """The widest module that is affected throughout: a differing parameter in every part of it."""
-    if row.group is not Group.PARAM or row.step != INIT_STEP:
+    if not row.is_first_value:
         return row.component
-    drawn = [r for r in rows if r.group is Group.PARAM and not _says_nothing(r)]
+    drawn = [r for r in rows if r.is_first_value and not _says_nothing(r)]
+    known = {r.component for r in rows if r.group is Group.PARAM} - {r.component for r in drawn}
     for ancestor in reversed(ancestors(row.component)):
+        if row.step != INIT_STEP and any(is_under(component, ancestor) for component in known):
+            # Of a module that was there before, only a part appeared.
+            continue
         parts = {r.component for r in drawn if is_under(r.component, ancestor)}
         if parts == {r.component for r in drawn if r.component in parts and r.status.diverges}:
             return ancestor

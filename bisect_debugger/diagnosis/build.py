@@ -22,10 +22,12 @@ from bisect_debugger.diagnosis.model import (
     Verdict,
 )
 from bisect_debugger.diagnosis.remarks import remarks_on
+from bisect_debugger.diagnosis.seeding import seeding_source
 from bisect_debugger.diagnosis.sentence import sentence_of
 from bisect_debugger.diagnosis.survey import first_training_row, walk_pair
 from bisect_debugger.diagnosis.tolerance import within_tolerance
 from bisect_debugger.diagnosis.trail import search_trail
+from bisect_debugger.errors import UsageError
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair, Row, open_pair
@@ -62,8 +64,6 @@ def diagnose(paths: Sequence[str | Path], tolerance: float | None = None) -> Dia
         if chosen is None or _GRAVITY[diagnosis.verdict] > _GRAVITY[chosen.verdict]:
             chosen = diagnosis
     if chosen is None:
-        from bisect_debugger.errors import UsageError
-
         raise UsageError("One run cannot be compared; name at least two.")
     return replace(chosen, pairs=tuple(verdicts))
 
@@ -78,16 +78,16 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
         key=lambda found: (-len(found.contaminated), found.row.step),
     )
     silent = [found for found in walk.origins if not found.reached_training]
-    origins = tuple(_origin(pair, found, walk) for found in reaching)
+    origins = tuple(_origin(pair, found) for found in reaching)
     diagnosis = Diagnosis(
-        verdict=_verdict(pair, training, tolerance),
+        verdict=_verdict(pair, walk, training, tolerance),
         sentence="",
         runs=(_summary(pair.a), _summary(pair.b)),
         compared=_compared(pair),
         onset=_onset(pair, walk, training),
         first_visible=_first_visible(walk.first_visible),
         origins=origins,
-        dormant_streams=tuple(_origin(pair, found, walk) for found in silent),
+        dormant_streams=tuple(_origin(pair, found) for found in silent),
         pairs=(),
         remarks=remarks_on(pair, walk),
     )
@@ -101,19 +101,32 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
     return replace(diagnosis, sentence=sentence_of(diagnosis), pairs=(verdict,))
 
 
-def _verdict(pair: Pair, training: int | None, tolerance: float | None) -> Verdict:
-    if training is None:
-        return Verdict.DIVERGED if _lengths_differ(pair) else Verdict.BIT_EQUAL
-    if tolerance is None:
+def _verdict(
+    pair: Pair, walk: WalkResult, training: int | None, tolerance: float | None
+) -> Verdict:
+    if training is not None and training == pair.stopped_row and walk.first_training is None:
+        # All that the run that stopped had done of this step is equal.
+        return Verdict.INCONCLUSIVE
+    if training is not None:
+        if tolerance is None:
+            return Verdict.DIVERGED
+        return within_tolerance(pair, training, tolerance)
+    return _verdict_of_ends(pair)
+
+
+def _verdict_of_ends(pair: Pair) -> Verdict:
+    """What the ends say where all common steps are equal."""
+    a, b = pair.a, pair.b
+    if a.facts.complete and b.facts.complete:
+        same = a.facts.window != b.facts.window or a.step_count == b.step_count
+        return Verdict.BIT_EQUAL if same else Verdict.DIVERGED
+    if a.last_step == b.last_step or (a.facts.killed and b.facts.killed):
+        # Two processes that somebody killed say nothing about where each would have ended.
+        return Verdict.BIT_EQUAL
+    shorter = a if a.last_step < b.last_step else b
+    if shorter.facts.complete and a.facts.window == b.facts.window:
         return Verdict.DIVERGED
-    return within_tolerance(pair, training, tolerance)
-
-
-def _lengths_differ(pair: Pair) -> bool:
-    """Both ended by themselves, after another number of steps."""
-    if not (pair.a.facts.complete and pair.b.facts.complete):
-        return False
-    return pair.a.facts.window == pair.b.facts.window and pair.a.step_count != pair.b.step_count
+    return Verdict.INCONCLUSIVE
 
 
 def _summary(run: Run) -> RunSummary:
@@ -129,16 +142,15 @@ def _compared(pair: Pair) -> Compared:
 
 
 def _onset(pair: Pair, walk: WalkResult, training: int | None) -> Onset | None:
-    rows = [found.row for found in walk.origins if found.reached_training]
-    if rows:
-        first = min(rows, key=lambda row: (row.step, row.any_side.sequence))
-        return _onset_at(first)
-    if training is None:
+    """The first divergence of the training: a stream that differs is no onset by itself."""
+    if walk.first_training is not None:
+        return _onset_at(walk.first_training)
+    if training is None or training == pair.stopped_row:
         return None
     # Level coarse: the group is known, the buffer is not recorded.
     step, cells = pair.cells(training, training + 1)[0]
-    group = next(group for group in Group if cells[group].diverges)
-    return Onset(step, group, "", "", -1)
+    group = next((group for group in Group if cells[group].diverges), None)
+    return None if group is None else Onset(step, group, "", "", -1)
 
 
 def _onset_at(row: Row) -> Onset:
@@ -149,8 +161,8 @@ def _first_visible(row: Row | None) -> FirstVisible | None:
     return FirstVisible(row.step, row.name) if row else None
 
 
-def _origin(pair: Pair, found: Found, walk: WalkResult) -> Origin:
-    case = case_of(pair, found, walk.origins)
+def _origin(pair: Pair, found: Found) -> Origin:
+    case = case_of(pair, found)
     cause, trail = classify(case)
     remedy = REMEDIES[cause]
     row = found.row
@@ -162,7 +174,7 @@ def _origin(pair: Pair, found: Found, walk: WalkResult) -> Origin:
         buffer=row.name,
         event=row.any_side.sequence,
         cause=cause,
-        source=row.location,
+        source=row.location or seeding_source(case, cause),
         dormant=reached is None or reached.step > max(row.step, 0),
         first_reached=reached,
         first_gradient=_reached(found.first_gradient),

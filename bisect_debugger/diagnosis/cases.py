@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisect_debugger.causality.case import Case
+from bisect_debugger.causality.streams import Streams
 from bisect_debugger.causality.walk import Found
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import RunFacts
@@ -14,24 +15,26 @@ from bisect_debugger.twins import Pair, Row
 _NEVER_THE_SAME = ("argv", "created", "pid", "program")
 """Environment facts that twins differ in by being two runs."""
 
+_ORDERED = (Group.REPLAY, Group.DATA)
+"""Groups whose entries have an order that somebody chose."""
 
-def case_of(pair: Pair, found: Found, origins: Sequence[Found]) -> Case:
+
+def case_of(pair: Pair, found: Found) -> Case:
     """All evidence about one origin.
 
     Args:
         pair: the twins.
         found: the origin.
-        origins: all origins of the walk, for the streams among them.
     """
     row = found.row
     common_row = pair.row_of_step(row.step)
     rows = pair.rows(common_row) if common_row is not None else (row,)
-    streams_now = [other for other in rows if other.group is Group.RNG]
-    drawing = _drawing(streams_now)
+    before = _last_boundaries(pair, common_row)
+    drawn, idle = _differing_streams(row, rows, before)
     return Case(
         row=row,
         step_rows=rows,
-        first_step=_first_step(pair, row),
+        first_step=min(_first_step(pair, row), row.step),
         siblings_equal=found.siblings_equal,
         siblings_different=found.siblings_different,
         difference=pair.difference(row),
@@ -39,15 +42,11 @@ def case_of(pair: Pair, found: Found, origins: Sequence[Found]) -> Case:
         facts_a=pair.a.facts,
         facts_b=pair.b.facts,
         environment=environment_differences(pair.a.facts, pair.b.facts),
-        differing_streams=tuple(
-            other.row.component
-            for other in origins
-            if other.row.group is Group.RNG
-            and other.row.step <= row.step
-            and (row.group is Group.RNG or other.row.component in drawing)
+        differing_streams=drawn,
+        idle_streams=idle,
+        recorded_streams=tuple(
+            dict.fromkeys(other.component for other in rows if other.group is Group.RNG)
         ),
-        recorded_streams=tuple(dict.fromkeys(other.component for other in streams_now)),
-        drawing_streams=drawing,
         contributions=sum(
             other.group is Group.GRAD_SCRATCH and other.subject == row.subject for other in rows
         ),
@@ -65,34 +64,54 @@ def environment_differences(a: RunFacts, b: RunFacts) -> dict[str, tuple[str, st
 
 
 def _first_step(pair: Pair, row: Row) -> int:
-    """The first step among the first few that has the buffer, at most the row's own."""
-    for common_row in range(min(4, pair.step_count)):
-        step = pair.step_number(common_row)
-        if step >= row.step:
+    """The first step in which either run recorded the buffer."""
+    steps = (run.first_step_of(row.key) for run in (pair.a, pair.b))
+    return min((step for step in steps if step is not None), default=row.step)
+
+
+def _last_boundaries(pair: Pair, common_row: int | None) -> dict[str, Row]:
+    """The last state of each stream in the step before, by component."""
+    if not common_row:
+        return {}
+    return Streams(pair.rows(common_row - 1), {}).last()
+
+
+def _differing_streams(
+    row: Row, rows: Sequence[Row], before: dict[str, Row]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Streams that differ before the event: those drawn from in the step, and the others."""
+    states = dict(before)
+    differing: dict[str, None] = {}
+    for other in rows:
+        if other.group is Group.RNG:
+            states[other.component] = other
+        if other == row:
             break
-        if any(other.key == row.key for other in pair.rows(common_row)):
-            return step
-    return row.step
-
-
-def _drawing(boundaries: Sequence[Row]) -> tuple[str, ...]:
-    first: dict[str, Row] = {}
-    moved: dict[str, None] = {}
-    for row in boundaries:
-        before = first.setdefault(row.component, row)
-        if before.a and row.a and before.a.digest != row.a.digest:
-            moved[row.component] = None
-    return tuple(moved)
+    for component, state in states.items():
+        if state.status.diverges:
+            differing[component] = None
+    if row.group is Group.RNG:
+        return tuple(differing), ()
+    streams = Streams(rows, before)
+    drawn = tuple(stream for stream in differing if streams.drew_in_step(stream))
+    return drawn, tuple(stream for stream in differing if stream not in drawn)
 
 
 def _permuted(pair: Pair, row: Row) -> bool | None:
+    if row.group not in _ORDERED:
+        return None
     left, right = pair.values(row)
     if left is None or right is None:
         return None
     if left.shape != right.shape or left.ndim == 0 or left.shape[0] < 2:
         return False
-    return sorted(_entries(left)) == sorted(_entries(right))
+    return bool((_sorted_entries(left) == _sorted_entries(right)).all())
 
 
-def _entries(values: npt.NDArray[np.generic]) -> list[bytes]:
-    return [entry.tobytes() for entry in np.ascontiguousarray(values)]
+def _sorted_entries(values: npt.NDArray[np.generic]) -> npt.NDArray[np.void]:
+    """The entries along the first axis as plain bytes, in the order of these."""
+    rows = np.ascontiguousarray(values).reshape(len(values), -1)
+    if not rows.shape[1]:
+        return np.zeros(len(values), dtype="V1")
+    entries: npt.NDArray[np.void] = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1])))
+    return np.sort(entries.reshape(-1))

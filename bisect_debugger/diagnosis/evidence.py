@@ -2,6 +2,7 @@
 
 from bisect_debugger.causality.case import Case
 from bisect_debugger.causality.causes import REMEDIES, Cause
+from bisect_debugger.causality.looks import stream_words
 from bisect_debugger.causality.rules import upstream_words
 from bisect_debugger.causality.walk import Found
 from bisect_debugger.errors import printable
@@ -25,16 +26,22 @@ def evidence_sentences(case: Case, found: Found, cause: Cause) -> tuple[str, ...
     row = case.row
     name = printable(row.name)
     sentences = [REMEDIES[cause].meaning]
-    if row.group is not Group.PARAM or row.step != INIT_STEP:
+    if row.is_first_value and row.status.diverges:
+        total = case.siblings_equal + case.siblings_different + 1
+        when = "At init" if row.step == INIT_STEP else f"Of those that appeared in step {row.step}"
+        sentences.append(
+            f"{when} {case.siblings_equal} of {total} drawn parameters are equal, and {name} is "
+            "not."
+        )
+    elif row.status.diverges:
         sentences.append(
             f"{name} differs in {step_words(row.step)}, and no difference was recorded in "
             f"{upstream_words(row.group)}."
         )
     else:
-        total = case.siblings_equal + case.siblings_different + 1
         sentences.append(
-            f"At init {case.siblings_equal} of {total} drawn parameters are equal, and {name} is "
-            "not."
+            f"{name} holds the same content in both runs, at another place in the order of "
+            f"{step_words(row.step)}."
         )
     sentences += _stream_sentences(case)
     sentences += _unseeded_calls(case)
@@ -75,5 +82,5 @@ def _stream_sentences(case: Case) -> list[str]:
     if not case.recorded_streams:
         return ["No random stream was recorded."]
     if case.differing_streams:
-        return [f"Streams that differ by then: {', '.join(dict.fromkeys(case.differing_streams))}."]
-    return [f"Equal random streams in this step: {', '.join(case.recorded_streams)}."]
+        return [f"Streams that differ by then: {', '.join(case.differing_streams)}."]
+    return [f"Random streams in this step, {words}." for words in stream_words(case)]

@@ -20,6 +20,11 @@ def sentence_of(diagnosis: Diagnosis) -> str:
         return sentence + "."
     if diagnosis.verdict is Verdict.WITHIN_TOLERANCE:
         return f"Within tolerance from {span}, but not bit-equal.{_first(diagnosis)}"
+    if diagnosis.verdict is Verdict.INCONCLUSIVE and diagnosis.onset is None:
+        return (
+            f"Inconclusive: everything that both runs recorded from {span} is equal, and then one "
+            "of them ended early; what it would have done is not known."
+        )
     if diagnosis.verdict is Verdict.INCONCLUSIVE:
         return (
             "Inconclusive: the runs differ, and the values needed to judge the tolerance were not "
@@ -49,8 +54,8 @@ def _first(diagnosis: Diagnosis) -> str:
         more = f"; and {len(origins) - 3} more" if len(origins) > 3 else ""
         return f" {count}: {listed}{more}."
     if onset is not None:
-        return (
-            f" First difference in {step_words(onset.step)}, group {onset.group.label}; buffers "
-            "were not recorded."
-        )
+        words = f" First difference in {step_words(onset.step)}, group {onset.group.label}"
+        return words + ("." if onset.buffer else "; buffers were not recorded.")
+    if len({run.steps for run in diagnosis.runs}) == 1:
+        return " A step holds the same contents in another order."
     return " One run goes on after the other ended; all common steps are equal."

@@ -3,17 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from bisect_debugger.causality.dataflow import Dataflow
-from bisect_debugger.causality.walk import Program, Walk, WalkResult
+from bisect_debugger.causality.walk import OUTSIDE_TRAINING, Program, Walk, WalkResult
 from bisect_debugger.format.groups import Group
 from bisect_debugger.twins import Pair, Row
-
-OUTSIDE_TRAINING = (Group.RNG, Group.USER)
-"""Groups that may differ without the training differing."""
 
 STEP_LIMIT = 1000
 """Most differing steps that are walked; past it the diagnosis says that it stopped."""
 
 _LEAD_STEPS = 3
+_BLOCK = 1024
 
 
 def walk_pair(pair: Pair, limit: int = STEP_LIMIT) -> WalkResult:
@@ -36,7 +34,30 @@ def first_training_row(pair: Pair) -> int | None:
         for group in Group
         if group not in OUTSIDE_TRAINING and (row := pair.first_different_row_of(group)) is not None
     ]
-    return min(rows, default=None)
+    limit = min(rows, default=pair.step_count)
+    reordered = _first_reordered_row(pair, limit)
+    if reordered is not None:
+        return reordered
+    return limit if rows else None
+
+
+def _first_reordered_row(pair: Pair, limit: int) -> int | None:
+    """First row below ``limit`` with the same contents of each group in another order of groups.
+
+    The step's digest tells, and no group's does.
+    """
+    first = pair.first_different_row()
+    if first is None or first >= limit:
+        return None
+    start, cells = first, pair.cells(first, first)
+    for row in pair.different_rows(first):
+        if row >= limit:
+            break
+        if row >= start + len(cells):
+            start, cells = row, pair.cells(row, min(row + _BLOCK, limit))
+        if not any(cell.diverges for cell in cells[row - start][1]):
+            return row
+    return None
 
 
 def steps_to_walk(pair: Pair) -> Iterator[int]:

@@ -1,10 +1,8 @@
 """Whether differing twins are still the same run within a tolerance that was asked for."""
 
+from bisect_debugger.causality.walk import OUTSIDE_TRAINING
 from bisect_debugger.diagnosis.model import Verdict
-from bisect_debugger.format.groups import Group
 from bisect_debugger.twins import Pair, Status
-
-_NOT_JUDGED = (Group.RNG, Group.USER)
 
 
 def within_tolerance(pair: Pair, start: int, tolerance: float) -> Verdict:
@@ -24,7 +22,7 @@ def within_tolerance(pair: Pair, start: int, tolerance: float) -> Verdict:
         if not rows:
             unrecorded = True
         for row in rows:
-            if row.group in _NOT_JUDGED or row.status is Status.EQUAL:
+            if row.group in OUTSIDE_TRAINING or row.status is Status.EQUAL:
                 continue
             if row.a is None or row.b is None or row.a.layout != row.b.layout:
                 return Verdict.DIVERGED

@@ -14,7 +14,14 @@ from bisect_debugger.format.groups import GROUP_COUNT
 from bisect_debugger.format.layouts import STORAGE_DTYPES
 
 FORMAT_NAME = "bisect-debugger run"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+
+OLDEST_READ = 2
+"""Oldest version that is read. In version 1 a group's running digest skipped the steps without
+events of the group, so two runs that differ could end with equal ones."""
+
+SELECTION = ("selected_groups", "include", "exclude", "heads", "payload_window")
+"""Attributes that say, beside level and window, what the recording was asked to take."""
 
 NAME_BYTES = 1024
 """Widest name that is stored, in bytes of UTF-8; see `fit_name`."""

@@ -1,6 +1,6 @@
 """Frozen facts about a run: what was recorded, where, and how it ended."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bisect_debugger.format.groups import Group
@@ -57,13 +57,14 @@ class RunFacts:
         world_size: number of processes.
         level: ``coarse``, ``digest``, ``stats`` or ``full``.
         created: ISO 8601 time in UTC.
-        digest_algorithm: name of the content hash.
         window: recorded steps as ``first:last`` text, or empty for all.
         complete: the recorder closed the file at the trainer's normal end.
         end_reason: why it is not complete, or empty.
         environment: facts of the machine and the process, name -> text.
         seeding: every seeding call that was seen, in order.
         uncovered: what could not be recorded, one line each.
+        killed: the process ended without closing the file, or still runs.
+        selection: what the recording was asked to take, by the names of `schema.SELECTION`.
     """
 
     path: Path
@@ -71,10 +72,11 @@ class RunFacts:
     world_size: int
     level: str
     created: str
-    digest_algorithm: str
     window: str
     complete: bool
     end_reason: str
     environment: dict[str, str]
     seeding: tuple[SeedingCall, ...]
     uncovered: tuple[str, ...]
+    killed: bool = False
+    selection: dict[str, str] = field(default_factory=dict)

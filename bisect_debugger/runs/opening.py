@@ -129,6 +129,12 @@ def _check_header(path: Path, file: h5py.File) -> None:
         raise UnreadableRun(path, "the file has no version number", _RECORD_AGAIN)
     if version < 1:
         raise UnreadableRun(path, f"there is no format version {version}", _RECORD_AGAIN)
+    if version < schema.OLDEST_READ:
+        raise UnreadableRun(
+            path,
+            f"recorded in format version {version}, whose digests can miss a difference",
+            _RECORD_AGAIN,
+        )
     if version > schema.FORMAT_VERSION:
         raise UnreadableRun(
             path,

@@ -24,6 +24,8 @@ from bisect_debugger.runs.facts import Buffer, RunFacts, SeedingCall
 from bisect_debugger.runs.opening import damaged, open_file
 from bisect_debugger.runs.payload import PayloadStore
 
+_BLOCK = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class EventBlock:
@@ -112,13 +114,14 @@ class Run:
                 world_size=int(attributes.get("world_size", "1")),
                 level=attributes.get("level", "digest"),
                 created=attributes.get("created", ""),
-                digest_algorithm=attributes.get("digest_algorithm", ""),
                 window=attributes.get("window", ""),
                 complete=state == schema.END_COMPLETE,
                 end_reason=_end_reason(state, reasons[-1] if reasons else ""),
                 environment=environment,
                 seeding=self._seeding(),
                 uncovered=tuple(self._strings("uncovered/what")),
+                killed=state not in _END_REASONS,
+                selection={name: attributes.get(name, "") for name in schema.SELECTION},
             )
 
     @cached_property
@@ -162,10 +165,19 @@ class Run:
         rows = min(len(self._file[column.path]) for column in schema.STEPS)
         if self.facts.level == "coarse":
             return rows
-        events = min(len(self._file[column.path]) for column in schema.EVENTS)
-        while rows and sum(self._event_span(rows - 1)) > events:
-            rows -= 1
-        return rows
+        if not rows or self._ends_within(*self._event_span(rows - 1)):
+            return rows
+        # All at once: a hostile file may claim a million of such rows.
+        firsts = self._read("steps/first_event", 0, rows).astype(np.float64)
+        whole = firsts + self._read("steps/event_count", 0, rows) <= self._events_there
+        return int(np.flatnonzero(whole)[-1]) + 1 if whole.any() else 0
+
+    @cached_property
+    def _events_there(self) -> int:
+        return min(len(self._file[column.path]) for column in schema.EVENTS)
+
+    def _ends_within(self, first: int, count: int) -> bool:
+        return first + count <= self._events_there
 
     @property
     def event_count(self) -> int:
@@ -208,6 +220,8 @@ class Run:
         first, count = self._event_span(row)
         if self.facts.level == "coarse":
             count = 0
+        elif not self._ends_within(first, count):
+            raise damaged(self.path, ValueError("a step claims events that are not there"))
         lo, hi = first, first + count
         buffer = self._read("events/buffer", lo, hi)
         layout = self._read("events/layout", lo, hi)
@@ -223,10 +237,39 @@ class Run:
             occurrence=_occurrences(buffer),
         )
 
+    def first_step_of(self, key: tuple[Group, str]) -> int | None:
+        """The first step that holds an event of a buffer, None where no step does."""
+        return self._first_steps.get(key)
+
+    @cached_property
+    def _first_steps(self) -> dict[tuple[Group, str], int]:
+        """First step of each buffer, from one pass that ends when all were met."""
+        rows = self.step_count
+        if self.facts.level == "coarse" or not rows:
+            return {}
+        starts = self._read("steps/first_event", 0, rows)
+        steps = self._read("steps/step", 0, rows)
+        first = np.full(len(self.buffers), -1, dtype=np.int64)
+        for lo in range(0, self.event_count, _BLOCK):
+            block = self._read("events/buffer", lo, min(lo + _BLOCK, self.event_count))
+            places = np.arange(lo, lo + len(block))
+            fresh = block < len(first)
+            fresh[fresh] = first[block[fresh]] < 0
+            # Of several values for one index the last one stays: backwards, that is the first.
+            first[block[fresh][::-1]] = places[fresh][::-1]
+            if (first >= 0).all():
+                break
+        row_of = np.searchsorted(starts, first, side="right") - 1
+        return {
+            buffer.key: int(steps[row_of[buffer.index]])
+            for buffer in self.buffers
+            if first[buffer.index] >= 0
+        }
+
     def edges(self) -> npt.NDArray[np.int64]:
         """Recorded dataflow, (n, 6).
 
-        Step of first sight, consumer, its occurrence, producer, its occurrence, and 1 where a
+        Step from which it holds, consumer, its occurrence, producer, its occurrence, and 1 where a
         gradient flows back along the edge.
         """
         columns = [self._read(column.path).astype(np.int64) for column in schema.EDGES]

@@ -5,8 +5,11 @@ Same sequence of buffers: position decides. Otherwise it is a sequence alignment
 place and what follows it still meets its partner.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+
+from bisect_debugger.twins.edit import Stretch, shortest_edit
 
 Match = tuple[int | None, int | None, bool]
 """(index in a, index in b, moved); one side None where only one run has the event."""
@@ -14,9 +17,13 @@ Match = tuple[int | None, int | None, bool]
 Token = tuple[int, object]
 """Identity of the buffer, and the digest."""
 
-ALIGNMENT_LIMIT = 20_000
-"""Above this many events in disorder, alignment by (buffer, occurrence) replaces the
-quadratic sequence alignment."""
+ALIGNMENT_LIMIT = 2_000
+"""Above this many events in disorder, the shortest edit replaces the sequence alignment, whose
+cost grows with the square."""
+
+EDIT_LIMIT = 400
+"""Most missing and extra events that a shortest edit may have; beyond it, events meet by
+(buffer, occurrence). The edit costs about (events + limit) x limit steps."""
 
 
 def align(
@@ -45,10 +52,7 @@ def align(
     tail = _common_suffix(tokens_a, tokens_b, head)
     end_a, end_b = len(keys_a) - tail, len(keys_b) - tail
     matches: list[Match] = [(index, index, False) for index in range(head)]
-    if max(end_a, end_b) - head > ALIGNMENT_LIMIT:
-        middle = _by_occurrence(keys_a[head:end_a], keys_b[head:end_b])
-    else:
-        middle = _by_sequence(tokens_a[head:end_a], tokens_b[head:end_b])
+    middle = _by_sequence(tokens_a[head:end_a], tokens_b[head:end_b])
     matches += [
         (a if a is None else a + head, b if b is None else b + head, moved)
         for a, b, moved in middle
@@ -76,27 +80,40 @@ def _common_suffix(a: Sequence[Token], b: Sequence[Token], head: int) -> int:
 
 def _by_sequence(a: Sequence[Token], b: Sequence[Token]) -> list[Match]:
     matches: list[Match] = []
-    for tag, lo_a, hi_a, lo_b, hi_b in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        if tag == "equal":
+    keys_a, keys_b = [key for key, _ in a], [key for key, _ in b]
+    # Without a short edit of the contents, the whole is a stretch that only buffers align.
+    for equal, lo_a, hi_a, lo_b, hi_b in _stretches(a, b) or [(False, 0, len(a), 0, len(b))]:
+        if equal:
             matches += [(lo_a + k, lo_b + k, False) for k in range(hi_a - lo_a)]
         else:
-            keys_a = [key for key, _ in a[lo_a:hi_a]]
-            keys_b = [key for key, _ in b[lo_b:hi_b]]
-            matches += _gap(keys_a, keys_b, lo_a, lo_b)
-    return _join_moved(matches, [key for key, _ in a], [key for key, _ in b])
+            matches += _gap(keys_a[lo_a:hi_a], keys_b[lo_b:hi_b], lo_a, lo_b)
+    return _join_moved(matches, keys_a, keys_b)
 
 
 def _gap(keys_a: list[int], keys_b: list[int], base_a: int, base_b: int) -> list[Match]:
     """Align a stretch without equal content by the buffers alone."""
+    stretches = _stretches(keys_a, keys_b)
+    if stretches is None:
+        return [
+            (a if a is None else a + base_a, b if b is None else b + base_b, moved)
+            for a, b, moved in _by_occurrence(keys_a, keys_b)
+        ]
     matches: list[Match] = []
-    matcher = SequenceMatcher(None, keys_a, keys_b, autojunk=False)
-    for tag, lo_a, hi_a, lo_b, hi_b in matcher.get_opcodes():
-        if tag == "equal":
+    for equal, lo_a, hi_a, lo_b, hi_b in stretches:
+        if equal:
             matches += [(base_a + lo_a + k, base_b + lo_b + k, False) for k in range(hi_a - lo_a)]
         else:
             matches += [(base_a + index, None, False) for index in range(lo_a, hi_a)]
             matches += [(None, base_b + index, False) for index in range(lo_b, hi_b)]
     return matches
+
+
+def _stretches(a: Sequence[object], b: Sequence[object]) -> list[Stretch] | None:
+    """Equal and other stretches in order; None where they are too long and too different."""
+    if max(len(a), len(b)) <= ALIGNMENT_LIMIT:
+        opcodes = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+        return [(tag == "equal", *span) for tag, *span in opcodes]  # type: ignore[misc]
+    return shortest_edit(a, b, EDIT_LIMIT)
 
 
 def _join_moved(matches: list[Match], keys_a: Sequence[int], keys_b: Sequence[int]) -> list[Match]:
@@ -119,12 +136,19 @@ def _join_moved(matches: list[Match], keys_a: Sequence[int], keys_b: Sequence[in
 
 
 def _by_occurrence(keys_a: Sequence[int], keys_b: Sequence[int]) -> list[Match]:
-    places: dict[int, list[int]] = {}
+    places: dict[int, deque[int]] = {}
     for index, key in enumerate(keys_b):
-        places.setdefault(key, []).append(index)
+        places.setdefault(key, deque()).append(index)
     matches: list[Match] = []
+    latest = -1
     for index, key in enumerate(keys_a):
         partners = places.get(key)
-        matches.append((index, partners.pop(0), True) if partners else (index, None, False))
+        if not partners:
+            matches.append((index, None, False))
+            continue
+        partner = partners.popleft()
+        # What stands before the partner of an earlier event has moved.
+        matches.append((index, partner, partner < latest))
+        latest = max(latest, partner)
     matches += [(None, index, False) for rest in places.values() for index in rest]
     return matches

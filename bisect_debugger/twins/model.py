@@ -5,7 +5,7 @@ from enum import Enum
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
-from bisect_debugger.format.schema import EventFlag
+from bisect_debugger.format.schema import INIT_STEP, EventFlag
 
 
 class Status(Enum):
@@ -79,6 +79,25 @@ class Row:
     def key(self) -> tuple[Group, str]:
         """What identifies the buffer across runs."""
         return (self.group, self.name)
+
+    @property
+    def diverges(self) -> bool:
+        """It is a divergence: other content, in one run only, or at another place."""
+        return self.status.diverges or self.moved
+
+    @property
+    def flags(self) -> EventFlag:
+        """Circumstances on either side."""
+        return (self.a.flags if self.a else EventFlag.NONE) | (
+            self.b.flags if self.b else EventFlag.NONE
+        )
+
+    @property
+    def is_first_value(self) -> bool:
+        """A parameter or module buffer as it began, at init or when it appeared."""
+        if self.group is not Group.PARAM:
+            return False
+        return self.step == INIT_STEP or EventFlag.INIT in self.flags
 
     @property
     def any_side(self) -> Seen:

@@ -1,7 +1,7 @@
 """A pair of runs: everything that comparing them asks, read lazily and cached in bounds."""
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -10,12 +10,20 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from bisect_debugger.errors import NotComparable, UsageError, printable
+from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.metrics import Difference, compare_arrays
 from bisect_debugger.runs import Buffer, EventBlock, Run, open_run
 from bisect_debugger.twins.align import align
+from bisect_debugger.twins.comparable import check_common, check_comparable
+from bisect_debugger.twins.ends import (
+    Side,
+    kept_at_opening,
+    openings,
+    stopped_within,
+    without_missing_end,
+)
 from bisect_debugger.twins.model import Row, Seen, Status
 from bisect_debugger.twins.search import first_true
 
@@ -30,12 +38,13 @@ class Pair:
         """Hold two open runs against each other.
 
         Raises:
-            NotComparable: they share no step or no buffer.
+            NotComparable: they share no step or no buffer, or were recorded in other ways.
         """
         self.a = a
         self.b = b
         self._rows: OrderedDict[int, tuple[Row, ...]] = OrderedDict()
-        self._check()
+        check_comparable(a, b)
+        check_common(a, b, self.step_count)
 
     def __enter__(self) -> Self:
         return self
@@ -114,7 +123,9 @@ class Pair:
             left = self._column(self.a, 0, lo, hi)
             right = self._column(self.b, 1, lo, hi)
             for offset in np.flatnonzero((left != right).any(axis=1)):
-                yield lo + int(offset)
+                row = lo + int(offset)
+                if row not in self._openings or any(x.diverges for x in self.rows(row)):
+                    yield row
 
     def cells(self, lo: int, hi: int) -> list[tuple[int, tuple[Status, ...]]]:
         """Steps x groups: for common rows ``lo:hi`` the step number and a status per group."""
@@ -128,9 +139,11 @@ class Pair:
         return [
             (
                 int(block_a.step[pick_a]),
-                _cell_statuses(block_a.group_digest[pick_a], block_b.group_digest[pick_b]),
+                _statuses_of(self.rows(lo + offset))
+                if lo + offset in self._openings
+                else _cell_statuses(block_a.group_digest[pick_a], block_b.group_digest[pick_b]),
             )
-            for pick_a, pick_b in zip(picks_a, picks_b, strict=True)
+            for offset, (pick_a, pick_b) in enumerate(zip(picks_a, picks_b, strict=True))
         ]
 
     def rows(self, row: int) -> tuple[Row, ...]:
@@ -158,20 +171,24 @@ class Pair:
             return None
         return compare_arrays(left, right, row.a.layout)
 
-    def _check(self) -> None:
-        names = f"{printable(str(self.a.path))} and {printable(str(self.b.path))}"
-        if self.step_count == 0:
-            raise NotComparable(
-                f"{names} have no step in common, so nothing can be compared; record both over "
-                "the same steps."
-            )
-        if not {x.key for x in self.a.buffers} & {x.key for x in self.b.buffers} and (
-            self.a.buffers or self.b.buffers
-        ):
-            raise NotComparable(
-                f"{names} have no buffer in common, so they are runs of different programs; "
-                "compare two recordings of one trainer."
-            )
+    @cached_property
+    def stopped_row(self) -> int | None:
+        """The last common row, if a run ended in the middle of it and not by itself."""
+        last = self.step_count - 1
+        return last if self._stopped_sides(last) else None
+
+    def _stopped_sides(self, row: int) -> list[Side]:
+        rows = self._in_runs(row)
+        return [
+            side for side, run in enumerate((self.a, self.b)) if stopped_within(run, rows[side])
+        ]
+
+    @cached_property
+    def _openings(self) -> dict[int, Side]:
+        if self._common is None:
+            return {}
+        steps = [run.steps(0, run.step_count).step for run in (self.a, self.b)]
+        return openings(steps, self._common)
 
     def _runs_differ_by(self, row: int) -> bool:
         return self.a.running_digest(row) != self.b.running_digest(row)
@@ -211,12 +228,13 @@ class Pair:
         row_a, row_b = self._in_runs(row)
         step = self.a.step_number(row_a)
         left, right = self.a.events(row_a), self.b.events(row_b)
+        keep_a, keep_b = self._kept(row, left, right)
         keys_b, extra = self._b_to_key
         mapped = keys_b[right.buffer] if len(right) else np.empty(0, dtype=np.int64)
         placed: list[tuple[float, Row]] = []
         for thread in np.union1d(left.thread, right.thread):
-            picks_a = np.flatnonzero(left.thread == thread)
-            picks_b = np.flatnonzero(right.thread == thread)
+            picks_a = np.flatnonzero((left.thread == thread) & keep_a)
+            picks_b = np.flatnonzero((right.thread == thread) & keep_b)
             place = -1.0
             for a, b, moved in align(
                 left.buffer[picks_a].tolist(),
@@ -233,7 +251,19 @@ class Pair:
                     (place, self._row(step, buffer, left, index_a, right, index_b, moved))
                 )
         placed.sort(key=lambda entry: entry[0])
-        return tuple(entry[1] for entry in placed)
+        return without_missing_end([entry[1] for entry in placed], self._stopped_sides(row))
+
+    def _kept(
+        self, row: int, left: EventBlock, right: EventBlock
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Which events of either run are compared."""
+        keep_a, keep_b = np.ones(len(left), dtype=np.bool_), np.ones(len(right), dtype=np.bool_)
+        side = self._openings.get(row)
+        if side == 0:
+            keep_a = kept_at_opening(self.a, left, self.b, right)
+        elif side == 1:
+            keep_b = kept_at_opening(self.b, right, self.a, left)
+        return keep_a, keep_b
 
     def _buffer(
         self,
@@ -338,3 +368,14 @@ def _cell_statuses(a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]) -> tupl
         else:
             statuses.append(Status.ONE_SIDED)
     return tuple(statuses)
+
+
+def _statuses_of(rows: Sequence[Row]) -> tuple[Status, ...]:
+    """A status per group from its rows."""
+    statuses = dict.fromkeys(Group, Status.NOT_RECORDED)
+    for row in rows:
+        if row.diverges:
+            statuses[row.group] = Status.DIFFERS
+        elif statuses[row.group] is Status.NOT_RECORDED:
+            statuses[row.group] = Status.EQUAL
+    return tuple(statuses.values())

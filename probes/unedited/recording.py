@@ -21,7 +21,6 @@ from bisect_debugger.format.groups import Group
 from probes import environment
 from probes.names import Added, Names
 from probes.nests import leaves
-from probes.ranks import rank_and_size
 from probes.recorder import flags_now, guarded
 from probes.recording import Recording
 from probes.seeding import caller
@@ -52,14 +51,8 @@ class UneditedRecording(Recording):
         self._ready = False
         self._slots: dict[tuple[str, str, str], Slot] = {}
         selection = _selection(values)
-        self.rank, self.world_size = rank_and_size()
-        header = Header(
-            level=selection.level,
-            window=values.get("steps") or "",
-            rank=self.rank,
-            world_size=self.world_size,
-            environment=environment.collect(),
-        )
+        header = Header.of(selection, environment.collect())
+        self.rank, self.world_size = header.rank, header.world_size
         writer = RunWriter(self._output.path, header)
         super().__init__(
             writer, selection, Names(session.created), self._introduce, session.generators

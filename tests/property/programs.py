@@ -7,7 +7,7 @@ its dependencies are equal. The engine sees only the rows.
 
 from dataclasses import dataclass, field
 
-from bisect_debugger.causality.dataflow import Dataflow
+from bisect_debugger.causality.dataflow import Dataflow, Edge
 from bisect_debugger.causality.walk import Program as Recorded
 from bisect_debugger.causality.walk import Walk, WalkResult
 from bisect_debugger.format.groups import Group
@@ -20,11 +20,29 @@ LAYOUT = Layout("float32", (7, 3))
 
 @dataclass(frozen=True)
 class Program:
-    """A model: module i reads the outputs ``reads[i]`` (smaller numbers; none: the batch)."""
+    """A model: module i reads the outputs ``reads[i]`` (smaller numbers; none: the batch).
+
+    Attributes:
+        reads: what each module reads in step 0, and later unless ``later`` says otherwise.
+        losses: modules whose outputs enter the loss.
+        steps: how many steps there are.
+        later: what each module reads from step 1 on.
+        unseen: (reader, read) of what enters without a gradient, so that no edge tells it.
+        unseen_losses: modules whose outputs enter the loss in this way.
+        stale: the edges of step 0 are the only ones that were recorded.
+    """
 
     reads: tuple[tuple[int, ...], ...]
     losses: tuple[int, ...]
     steps: int
+    later: tuple[tuple[int, ...], ...] = ()
+    unseen: frozenset[tuple[int, int]] = frozenset()
+    unseen_losses: tuple[int, ...] = ()
+    stale: bool = False
+
+    def reads_in(self, step: int) -> tuple[tuple[int, ...], ...]:
+        """What each module reads in a step, as far as gradients flow."""
+        return self.later if step and self.later else self.reads
 
 
 @dataclass(frozen=True)
@@ -87,9 +105,10 @@ def execute(program: Program, faults: frozenset[Fault]) -> list[Event]:
         run.emit(-1, Group.PARAM, f"net.m{i}.w", f"net.m{i}", "w", [])
     for step in range(program.steps):
         run.emit(step, Group.DATA, "data.net.in[0]", "data", "in[0]", [])
-        for i, reads in enumerate(program.reads):
+        for i, reads in enumerate(program.reads_in(step)):
             sources = [(Group.FORWARD, f"net.m{j}.out") for j in reads]
             inputs = sources or [(Group.DATA, "data.net.in[0]")]
+            inputs += [(Group.FORWARD, f"net.m{j}.out") for r, j in program.unseen if r == i]
             run.emit(step, Group.FORWARD, f"net.m{i}.in[0]", f"net.m{i}", "in[0]", inputs)
             run.emit(
                 step,
@@ -99,7 +118,8 @@ def execute(program: Program, faults: frozenset[Fault]) -> list[Event]:
                 "out",
                 [(Group.FORWARD, f"net.m{i}.in[0]"), (Group.PARAM, f"net.m{i}.w")],
             )
-        outs = [(Group.FORWARD, f"net.m{i}.out") for i in program.losses]
+        entering = (*program.losses, *program.unseen_losses)
+        outs = [(Group.FORWARD, f"net.m{i}.out") for i in entering]
         run.emit(step, Group.LOSS, "loss", "loss", "loss", outs)
         for i in reversed(range(count)):
             _backward(run, program, step, i)
@@ -109,7 +129,7 @@ def execute(program: Program, faults: frozenset[Fault]) -> list[Event]:
 
 
 def _backward(run: Execution, program: Program, step: int, i: int) -> None:
-    consumers = [j for j, reads in enumerate(program.reads) if i in reads]
+    consumers = [j for j, reads in enumerate(program.reads_in(step)) if i in reads]
     depends: list[tuple[Group, str]] = []
     if i in program.losses:
         # A sum of losses: the gradient depends on this output and not on the others.
@@ -199,18 +219,25 @@ def rows_by_step(a: list[Event], b: list[Event]) -> list[list[Row]]:
     return [steps[step] for step in sorted(steps)]
 
 
+def recorded_edges(program: Program) -> list[Edge]:
+    """What the recorder writes: the producers of each input where they change, and the loss's."""
+    edges = [Edge(0, "loss", 0, f"net.m{j}.out", 0, True) for j in program.losses]
+    for step in (0,) if program.stale else (0, 1):
+        for i, reads in enumerate(program.reads_in(step)):
+            place = f"net.m{i}.in[0]"
+            edges += [Edge(step, place, 0, f"net.m{j}.out", 0, True) for j in reads]
+            if not reads:
+                edges.append(Edge(step, place, 0, place, 0, False))
+    return edges
+
+
 def walk_program(
     program: Program, faults: frozenset[Fault]
 ) -> tuple[WalkResult, list[Event], list[Event]]:
     """Run twins of the program, b with faults, and let the engine walk their rows."""
     a, b = execute(program, frozenset()), execute(program, faults)
-    edges = [
-        (f"net.m{i}.in[0]", 0, f"net.m{j}.out", 0, True)
-        for i, reads in enumerate(program.reads)
-        for j in reads
-    ] + [("loss", 0, f"net.m{j}.out", 0, True) for j in program.losses]
     component_of = {event.name: event.component for event in a}
     trained = frozenset(event.subject for event in a if event.group is Group.GRAD)
-    walk = Walk(Recorded(Dataflow(edges), component_of, trained=trained))
+    walk = Walk(Recorded(Dataflow(recorded_edges(program)), component_of, trained=trained))
     differing = [rows for rows in rows_by_step(a, b) if any(row.status.diverges for row in rows)]
     return walk.run(differing, limit=1000, quiet_limit=1000), a, b

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from bisect_debugger.runs import open_run
 from probes import edges as edges_module
 from tests.unit.recorded import backward, record
 
@@ -135,3 +136,63 @@ def test_marks_of_an_earlier_step_are_no_producers(tmp_path: Path) -> None:
         second(kept)
 
     assert record(tmp_path / "a.h5", model, optimizer, train).edges == frozenset()
+
+
+def test_edges_follow_a_program_that_changes(tmp_path: Path) -> None:
+    first, middle, last = nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2)
+    model = nn.ModuleDict({"first": first, "middle": middle, "last": last})
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+
+    def train(_: Any) -> None:
+        for kind in ("all", "skip", "all", "all", "cut"):
+            x = first(torch.ones(1, 2))
+            if kind == "all":
+                x = middle(x)
+            last(x.detach() * 1 if kind == "cut" else x)
+            optimizer.step()
+
+    path = tmp_path / "a.h5"
+    record(path, model, optimizer, train)
+    with open_run(path) as run:
+        names = [buffer.name for buffer in run.buffers]
+        found = [
+            (step, names[producer])
+            for step, consumer, _, producer, _, _ in run.edges().tolist()
+            if names[consumer] == "model.last.in[0]"
+        ]
+    assert found == [
+        (0, "model.middle.out"),
+        (1, "model.first.out"),
+        (2, "model.middle.out"),
+        (4, "model.last.in[0]"),
+    ]
+
+
+def test_another_output_of_the_same_calls_is_news(tmp_path: Path) -> None:
+    left, right, last = nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2)
+    model = nn.ModuleDict({"left": left, "right": right, "last": last})
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+
+    def train(_: Any) -> None:
+        for step in range(3):
+            outputs = left(torch.ones(1, 2)), right(torch.ones(1, 2))
+            last(outputs[step % 2])
+            optimizer.step()
+
+    run = record(tmp_path / "a.h5", model, optimizer, train)
+    assert run.edges == {
+        ("model.last.in[0]", 0, "model.left.out", 0, True),
+        ("model.last.in[0]", 0, "model.right.out", 0, True),
+    }
+
+
+def test_paths_without_number_are_not_remembered(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(edges_module, "MOST_PATHS", 2)
+    model = Residual()
+    run = record(
+        tmp_path / "a.h5",
+        model,
+        None,
+        lambda _: backward(model(torch.ones(1, 2)).square().mean()),
+    )
+    assert len(run.edges) == 4

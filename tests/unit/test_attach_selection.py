@@ -11,7 +11,7 @@ import probes
 from bisect_debugger.errors import UsageError
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import open_run
-from tests.unit.recorded import Recorded, backward, read
+from tests.unit.recorded import Recorded, backward, read, record
 
 
 def small() -> tuple[nn.Module, torch.optim.Optimizer]:
@@ -148,3 +148,30 @@ def test_a_wrapper_around_an_optimizer_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="optimizer, a Wrapper, takes no hooks"):
         probes.attach(model, Wrapper(optimizer), out=tmp_path / "a.h5")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_whole_selection_stands_in_the_file(tmp_path: Path) -> None:
+    run = record(
+        tmp_path / "a.h5",
+        nn.Sequential(nn.Linear(2, 2)),
+        None,
+        lambda _: None,
+        steps="0:7",
+        groups=["forward", "param"],
+        include="model.*",
+        exclude=["*.bias", "*.in[[]0]"],
+        heads=["0"],
+    )
+    assert run.facts.window == "0:7"
+    assert run.facts.selection == {
+        "selected_groups": "param,forward",
+        "include": '["model.*"]',
+        "exclude": '["*.bias", "*.in[[]0]"]',
+        "heads": '["model.0"]',
+        "payload_window": "",
+    }
+
+
+def test_a_window_of_all_steps_is_no_window(tmp_path: Path) -> None:
+    run = record(tmp_path / "a.h5", nn.Linear(2, 2), None, lambda _: None, steps="0:")
+    assert run.facts.window == ""

@@ -123,6 +123,10 @@ HEADERS: dict[str, tuple[Change, str]] = {
         f"recorded in format version {schema.FORMAT_VERSION + 1}, and this release reads up to "
         f"{schema.FORMAT_VERSION}; upgrade bisect-debugger.",
     ),
+    "older": (
+        set_attribute("version", 1),
+        "recorded in format version 1, whose digests can miss a difference; record the run again.",
+    ),
     "far newer": (set_attribute("version", np.uint64(2**63)), "upgrade bisect-debugger"),
     "version zero": (set_attribute("version", 0), "there is no format version 0"),
     "version in words": (set_attribute("version", "one"), "no version number"),
@@ -299,3 +303,24 @@ def test_a_path_with_control_characters_is_shown_escaped(tmp_path: Path) -> None
         open_file(tmp_path / "a\x1b[31m\n.h5")
     assert str(caught.value).isprintable()
     assert "\\x1b[31m\\n.h5: no such file" in str(caught.value)
+
+
+def test_steps_without_their_events_cost_one_look_for_all(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "a.h5", plain_steps())
+    rows = 10_000
+    with h5py.File(path, "r+") as file:
+        whole = len(file["steps/step"])
+        for column in schema.STEPS:
+            file[column.path].resize(rows, axis=0)
+        file["steps/event_count"][whole:] = 2**40
+    with open_run(path) as run:
+        assert run.step_count == whole
+        assert run.rows_read["steps"] <= 2 * rows + 2
+
+
+def test_a_step_in_the_middle_that_claims_too_much_is_refused(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "a.h5", plain_steps())
+    with h5py.File(path, "r+") as file:
+        file["steps/event_count"][1] = 2**63
+    with open_run(path) as run, pytest.raises(UnreadableRun, match="events that are not there"):
+        run.events(1)

@@ -23,7 +23,6 @@ FACTS = RunFacts(
     world_size=1,
     level="full",
     created="",
-    digest_algorithm="",
     window="",
     complete=True,
     end_reason="",

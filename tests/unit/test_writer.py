@@ -52,12 +52,12 @@ def test_header_and_environment_come_back(tmp_path: Path) -> None:
         assert (facts.level, facts.window, facts.rank, facts.world_size) == ("stats", "3:9", 2, 4)
         assert facts.environment == header.environment
         assert facts.created == header.created
-        assert facts.digest_algorithm == DIGEST_ALGORITHM
         assert (facts.complete, facts.end_reason) == (True, "")
         assert (run.step_count, run.event_count, run.buffers) == (0, 0, ())
     with h5py.File(tmp_path / "a.h5", "r") as file:
         assert list(file.attrs["groups"]) == [group.label for group in Group]
         assert file.attrs["version"] == schema.FORMAT_VERSION
+        assert file.attrs["digest_algorithm"] == DIGEST_ALGORITHM
 
 
 def test_text_that_is_no_text_does_not_stop_a_recording(tmp_path: Path) -> None:

@@ -1,15 +1,15 @@
-"""Where the rules look for what happens before the backward pass: streams, data, forward, loss.
+"""What is upstream of streams, data, forward and loss.
 
-Each look answers with the origins that one kind of dependency holds at this moment.
+Each function answers with the origins that one kind of dependency holds at this moment.
 """
 
 from collections.abc import Callable
 
-from bisect_debugger.causality.ledger import NONE, Origins
-from bisect_debugger.causality.names import ancestors, is_under
+from bisect_debugger.causality.ledger import NONE, Origins, is_loaded, same_bits
+from bisect_debugger.causality.names import ancestors, is_under, related, root_of_batch
 from bisect_debugger.causality.place import Place
 from bisect_debugger.format.groups import Group
-from bisect_debugger.format.schema import EventFlag
+from bisect_debugger.format.schema import INIT_STEP
 from bisect_debugger.twins.model import Row
 
 # --- random streams ---------------------------------------------------------------------
@@ -56,7 +56,7 @@ def drawn_since_last_step(place: Place) -> Origins:
 
 def framework_stream(place: Place) -> Origins:
     """At init only the framework's own streams explain: parameters are drawn from them."""
-    if not place.row.a or EventFlag.INIT not in place.row.any_side.flags:
+    if not place.row.is_first_value:
         return NONE
     return place.ledger.where([Group.RNG], lambda row: row.component.startswith("rng.torch"))
 
@@ -69,12 +69,28 @@ def of_groups(*groups: Group) -> Callable[[Place], Origins]:
     return lambda place: place.ledger.where(groups, lambda row: True)
 
 
+def loaded_now(place: Place) -> Origins:
+    """The batch that a data loader returned last."""
+    if is_loaded(place.row):
+        return NONE
+    return place.ledger.where([Group.DATA], is_loaded)
+
+
+def loaded_before(place: Place) -> Origins:
+    """Any batch that a data loader returned: several may wait."""
+    return NONE if is_loaded(place.row) else place.ledger.ever_loaded
+
+
 def closed_loop(place: Place) -> Origins:
     """What the model did before, where data depends on it."""
-    if not place.closed_loop:
+    return earlier_steps(place) if place.closed_loop else NONE
+
+
+def made_late(place: Place) -> Origins:
+    """Whatever was there when a parameter appeared during training: it may be made from it."""
+    if not place.row.is_first_value or place.row.step == INIT_STEP:
         return NONE
-    groups = (Group.PARAM, Group.FORWARD, Group.LOSS)
-    return place.ledger.where(groups, lambda row: True) | place.ledger.past
+    return anything_before(place)
 
 
 def earlier_steps(place: Place) -> Origins:
@@ -94,26 +110,30 @@ def same_component(group: Group) -> Callable[[Place], Origins]:
 
 
 def module_call(place: Place) -> Origins:
-    """A module's output: its inputs, its parameters and buffers, its children's outputs."""
+    """A module's output: its inputs, its parameters and buffers, its children's outputs.
+
+    A child may be called several times in one call of its parent, and a module may keep what an
+    earlier call gave it, so every value of the step counts.
+    """
     component = place.row.component
 
-    def feeds(row: Row) -> bool:
-        if row.group is Group.PARAM:
-            return is_under(row.component, component)
+    def flows_in(row: Row) -> bool:
         if row.group is Group.DATA:
             return row.name.startswith(f"data.{component}.")
         if row.component == component:
             return row.role.startswith("in")
         return is_under(row.component, component) and row.role.startswith("out")
 
-    return place.ledger.where([Group.DATA, Group.FORWARD, Group.PARAM], feeds)
+    return place.ledger.where_in_step([Group.DATA, Group.FORWARD], flows_in) | place.ledger.where(
+        [Group.PARAM], lambda row: is_under(row.component, component)
+    )
 
 
 def recorded_producers(place: Place) -> Origins:
     """Outputs that the recorded edges name."""
-    names = place.dataflow.producers(place.row.name, place.row.occurrence)
+    row = place.row
     found: Origins = NONE
-    for name in names:
+    for name in place.dataflow.producers(row.name, row.occurrence, row.step):
         found |= place.ledger.in_step(Group.FORWARD, name)
     return found
 
@@ -131,27 +151,54 @@ def surroundings(place: Place) -> Origins:
     return place.ledger.where(groups, at_hand)
 
 
-def any_output_where_unknown(place: Place) -> Origins:
-    """Any output or batch of this step, where no edge was recorded."""
-    if place.dataflow.knows(place.row.name):
-        return NONE
-    return place.ledger.where(
-        [Group.FORWARD, Group.DATA], lambda row: not row.role.startswith("in")
-    ) | place.ledger.where([Group.DATA], lambda row: True)
+def any_output(place: Place) -> Origins:
+    """Any output or batch of this step, also where producers are known.
+
+    What was detached, computed under ``no_grad`` or used as an index leaves no edge.
+    """
+    return place.ledger.where_in_step(
+        [Group.FORWARD], lambda row: not row.role.startswith("in")
+    ) | place.ledger.where_in_step([Group.DATA], lambda row: True)
 
 
 def forward(place: Place) -> Origins:
     """A module's output or input by its nearest dependencies."""
-    if place.row.role.startswith("out"):
+    if _is_output(place):
         return module_call(place)
     return recorded_producers(place)
 
 
 def forward_surroundings(place: Place) -> Origins:
     """A module's input by what the enclosing code has at hand."""
-    if place.row.role.startswith("out"):
+    return NONE if _is_output(place) else surroundings(place)
+
+
+def forward_any_output(place: Place) -> Origins:
+    """A module's input by any output of the step."""
+    return NONE if _is_output(place) else any_output(place)
+
+
+def any_output_but_of_loaders(place: Place) -> Origins:
+    """A batch by any output of the step; what a loader returns is made by its data set."""
+    return NONE if is_loaded(place.row) else any_output(place)
+
+
+def kept_outputs(place: Place) -> Origins:
+    """An input by what was returned in an earlier step and handed back: a hidden state."""
+    row = place.row
+    if _is_output(place) or is_loaded(row):
         return NONE
-    return surroundings(place) or any_output_where_unknown(place)
+    owner = root_of_batch(row.name) if row.group is Group.DATA else row.component
+
+    def handed_back(other: Row) -> bool:
+        alike = other.any_side.layout == row.any_side.layout
+        return alike and (same_bits(other, row) or related(other.component, owner))
+
+    return place.ledger.kept(handed_back)
+
+
+def _is_output(place: Place) -> bool:
+    return place.row.role.startswith("out")
 
 
 def handed_over(place: Place) -> Origins:

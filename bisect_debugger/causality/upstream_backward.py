@@ -1,9 +1,9 @@
-"""Where the rules look for the backward pass, the optimizer and the parameters."""
+"""What is upstream of the backward pass, the optimizer and the parameters."""
 
 from collections.abc import Callable
 
 from bisect_debugger.causality.ledger import NONE, Origins
-from bisect_debugger.causality.names import ancestors, is_under
+from bisect_debugger.causality.names import ancestors, is_under, root_of_batch
 from bisect_debugger.causality.place import Place
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP
@@ -19,7 +19,8 @@ def consumers(place: Place) -> tuple[set[str], bool]:
     for shared in place.shared_outputs.values():
         if name in shared:
             names |= shared
-    consumers = {found for each in names for found in place.dataflow.consumers(each)}
+    step = place.row.step
+    consumers = {found for each in names for found in place.dataflow.consumers(each, step)}
     components = {consumer_component(place, found) for found in consumers}
     return components - {"loss"}, "loss" in components
 
@@ -27,8 +28,7 @@ def consumers(place: Place) -> tuple[set[str], bool]:
 def consumer_component(place: Place, consumer: str) -> str:
     """The component that a consumer belongs to; a batch belongs to its root module."""
     if consumer.startswith("data."):
-        # What enters a root module is called data.<root>.<slot>.
-        return consumer.removeprefix("data.").rpartition(".in")[0]
+        return root_of_batch(consumer)
     return place.component_of.get(consumer, consumer)
 
 
@@ -47,9 +47,8 @@ def consumers_backward(place: Place) -> Origins:
     def flows(row: Row) -> bool:
         return any(is_under(row.component, component) for component in components)
 
-    groups = (Group.GRAD_OUT, Group.PARAM, Group.FORWARD)
     return place.ledger.where_in_step([Group.GRAD_OUT, Group.FORWARD], flows) | place.ledger.where(
-        groups, lambda row: row.group is Group.PARAM and flows(row)
+        [Group.PARAM], flows
     )
 
 
@@ -68,12 +67,17 @@ def loss_and_targets(place: Place) -> Origins:
     return place.ledger.where_in_step(groups, lambda row: True)
 
 
-def downstream_where_unknown(place: Place) -> Origins:
-    """Anything downstream, where no consumer was recorded."""
-    components, by_loss = consumers(place)
-    if components or by_loss:
-        return NONE
-    groups = (Group.GRAD_OUT, Group.LOSS, Group.FORWARD)
+def downstream(place: Place) -> Origins:
+    """Anything downstream, also where consumers are known: they need not be all."""
+    groups = (
+        Group.GRAD_OUT,
+        Group.LOSS,
+        Group.FORWARD,
+        Group.USER,
+        Group.REPLAY,
+        Group.SIMULATOR,
+        Group.DATA,
+    )
     return place.ledger.where_in_step(groups, lambda row: True)
 
 
@@ -124,6 +128,13 @@ def about_subject(*groups: Group) -> Callable[[Place], Origins]:
         return place.ledger.where(groups, lambda row: row.subject == place.row.subject)
 
     return look
+
+
+def contributions(place: Place) -> Origins:
+    """Every contribution of this step: a later equal one takes nothing of an earlier one back."""
+    return place.ledger.where_in_step(
+        [Group.GRAD_SCRATCH], lambda row: row.subject == place.row.subject
+    )
 
 
 def all_in_step(*groups: Group) -> Callable[[Place], Origins]:
@@ -179,3 +190,12 @@ def copied_parameters(place: Place) -> Origins:
         return NONE
     tail = row.name.split(".")[-2:]
     return place.ledger.where([Group.PARAM], lambda other: other.name.split(".")[-2:] == tail)
+
+
+def parameters_of_its_shape(place: Place) -> Origins:
+    """The same where the copy goes by another name: an average has the shape of what it follows."""
+    row = place.row
+    if row.step == INIT_STEP or row.name in place.trained:
+        return NONE
+    layout = row.any_side.layout
+    return place.ledger.where([Group.PARAM], lambda other: other.any_side.layout == layout)

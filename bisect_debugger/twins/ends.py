@@ -1,0 +1,90 @@
+"""The first and the last step of a recording, which hold more or less than the program did.
+
+Where a window opens in the middle of training, the parameters that it begins with are recorded
+once more. Where a trainer died within a step, what it had not done yet is missing. Neither is a
+difference between twins.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from bisect_debugger.format.groups import Group
+from bisect_debugger.runs import EventBlock, Run
+from bisect_debugger.twins.model import Row
+
+_BEFORE_WORK = (Group.RNG, Group.PARAM)
+"""Groups whose events may stand before a step's own work."""
+
+Side = int
+"""0 for the first run, 1 for the second."""
+
+
+def openings(
+    steps: Sequence[npt.NDArray[np.int64]], rows: Sequence[npt.NDArray[np.int64]]
+) -> dict[int, Side]:
+    """Common rows in which the window of one run alone opens, with that run.
+
+    Args:
+        steps: step numbers of either run.
+        rows: for each common row, the row in either run.
+    """
+    found: dict[int, Side] = {}
+    for common, pair in enumerate(zip(*(side.tolist() for side in rows), strict=True)):
+        opens = [
+            row > 0 and numbers[row] - numbers[row - 1] > 1
+            for row, numbers in zip(pair, steps, strict=True)
+        ]
+        if opens[0] != opens[1]:
+            found[common] = opens.index(True)
+    return found
+
+
+def stopped_within(run: Run, row: int) -> bool:
+    """The run ended in the middle of this step, and not by itself."""
+    if run.facts.complete or row != run.step_count - 1:
+        return False
+    return not bool(run.steps(row, row + 1).closed[0])
+
+
+def kept_at_opening(
+    opening: Run, block: EventBlock, other: Run, other_block: EventBlock
+) -> npt.NDArray[np.bool_]:
+    """Which events of an opening step are no parameters recorded for the opening's sake.
+
+    Args:
+        opening: the run whose window opens in this step.
+        block: its events of the step.
+        other: the run that was recorded before as well.
+        other_block: its events of the step.
+    """
+    keep = np.ones(len(block), dtype=np.bool_)
+    there = {
+        other.buffers[int(other_block.buffer[i])].key for i in _first_values(other, other_block)
+    }
+    for index in _first_values(opening, block):
+        # One that changed outside a step was recorded in the other run too.
+        keep[index] = opening.buffers[int(block.buffer[index])].key in there
+    return keep
+
+
+def without_missing_end(rows: Sequence[Row], sides: Sequence[Side]) -> tuple[Row, ...]:
+    """Rows up to the last event of each run that ended within the step."""
+    end = len(rows)
+    for side in sides:
+        present = [i for i, row in enumerate(rows) if (row.b if side else row.a) is not None]
+        end = min(end, present[-1] + 1 if present else 0)
+    return tuple(rows[:end])
+
+
+def _first_values(run: Run, block: EventBlock) -> list[int]:
+    """Parameter events before anything else was done in the step."""
+    found = []
+    for index, buffer in enumerate(block.buffer.tolist()):
+        group = run.buffers[buffer].group
+        if group not in _BEFORE_WORK:
+            break
+        if group is Group.PARAM:
+            found.append(index)
+    return found
