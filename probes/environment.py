@@ -18,7 +18,7 @@ import h5py
 import numpy as np
 import torch
 
-from probes.names import short_path
+from probes.paths import short_path
 from probes.redaction import redact
 
 VARIABLES = (

@@ -1,40 +1,55 @@
 """Seeding calls: who seeded which generator, with what, at which line.
 
 The wrappers call through and return what the original returns; they note, and nothing else.
-Not seen are the methods of C classes (`torch.Generator.manual_seed`, `numpy.random.RandomState`),
-which cannot be replaced, and functions that were imported by name before the recording began.
+torch and numpy are not imported here: calls that are made before them must be seen too, and
+`SeedingCalls.update` adds what was imported since.
+
+Not seen are the methods of numpy's C classes (`numpy.random.RandomState`) and functions that were
+imported by name before the recording began.
 """
 
-import functools
 import random
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-import numpy as np
-import torch
-
-from probes.names import short_path
+from probes.method_table import method_table, put_method
+from probes.paths import short_path
+from probes.seeder import Seeder
 
 Note = Callable[[str, str, str], None]
 """Called with (call, argument, location)."""
 
-SEEDERS: tuple[tuple[str, Any, str], ...] = (
-    ("random.seed", random, "seed"),
-    ("numpy.random.seed", np.random, "seed"),
-    ("numpy.random.default_rng", np.random, "default_rng"),
-    ("torch.manual_seed", torch, "manual_seed"),
-    ("torch.manual_seed", torch.random, "manual_seed"),
-    ("torch.seed", torch, "seed"),
-    ("torch.seed", torch.random, "seed"),
+Made = Callable[[Any, str, str], None]
+"""Called with (generator, call, location)."""
+
+DEFAULT_RNG = "numpy.random.default_rng"
+
+SEEDERS: tuple[tuple[str, str, str], ...] = (
+    ("random.seed", "random", "seed"),
+    (DEFAULT_RNG, "numpy.random", "default_rng"),
+    ("numpy.random.seed", "numpy.random", "seed"),
+    ("torch.manual_seed", "torch", "manual_seed"),
+    ("torch.manual_seed", "torch.random", "manual_seed"),
+    ("torch.seed", "torch", "seed"),
+    ("torch.seed", "torch.random", "seed"),
     *(
-        (f"torch.{backend}.{call}", getattr(torch, backend, None), call)
+        (f"torch.{backend}.{call}", f"torch.{backend}{module}", call)
         for backend in ("cuda", "mps", "xpu", "mtia")
+        for module in ("", ".random")
         for call in ("manual_seed", "manual_seed_all", "seed", "seed_all")
     ),
 )
-"""(name in the run, owner, attribute)."""
+"""(name in the run, module, function)."""
+
+GENERATOR_METHODS = ("manual_seed", "seed")
+"""Methods of `torch.Generator` that seed it."""
+
+LATE_MODULES = ("numpy.random", "torch")
+"""Modules after whose import `SeedingCalls.update` finds more to wrap; numpy imports the first
+only when it is used."""
 
 ENTROPY = "entropy"
 """The argument of a call that takes its seed from the system."""
@@ -42,52 +57,136 @@ ENTROPY = "entropy"
 _OURS_AND_BELOW = frozenset(
     ("torch", "numpy", "random", "probes", "functools", "contextlib", "threading")
 )
+_LIBRARIES = frozenset(("torch", "numpy", *sys.stdlib_module_names)) - {"random"}
+_SEEING_THROUGH = frozenset(("probes", "random"))
 
 
 class SeedingCalls:
     """Notes seeding calls while installed."""
 
-    def __init__(self, note: Note) -> None:
+    def __init__(self, note: Note, made: Made | None = None) -> None:
         """Install the wrappers.
 
         Args:
             note: called once per call that the trainer made; not for the calls that torch
                 makes in turn.
+            made: called with every generator that `numpy.random.default_rng` returned.
         """
-        self._note = note
+        self._note, self._made = note, made
         self._inside = threading.local()
-        self._pairs: list[tuple[Any, str, Any, Any]] = []
-        for name, owner, attribute in SEEDERS:
-            original = getattr(owner, attribute, None)
-            if original is not None:
-                wrapper = self._wrap(name, original)
-                setattr(owner, attribute, wrapper)
-                self._pairs.append((owner, attribute, original, wrapper))
+        self._installed: list[tuple[Any, str, Any, Seeder]] = []
+        self._methods: list[tuple[str, Any, Seeder]] = []
+        self._table: dict[str, Any] | None = None
+        self._replace("random.Random.seed", random.Random, "seed", argument_at=1)
+        self.update()
+
+    def update(self) -> None:
+        """Wrap also the functions of modules that were imported since."""
+        done = {(id(owner), attribute) for owner, attribute, _, _ in self._installed}
+        for name, module, attribute in SEEDERS:
+            owner = sys.modules.get(module)
+            if owner is not None and (id(owner), attribute) not in done:
+                self._replace(name, owner, attribute)
+        if self._table is None and not self._methods:
+            with suppress(Exception):
+                self._replace_generator_methods()
 
     def remove(self) -> None:
         """Put the originals back, unless somebody else replaced them since."""
-        for owner, attribute, original, wrapper in self._pairs:
+        for owner, attribute, original, wrapper in self._installed:
             if getattr(owner, attribute, None) is wrapper:
                 setattr(owner, attribute, original)
-        self._pairs.clear()
+        self._installed.clear()
+        self._put_methods_back()
 
-    def _wrap(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            # Asked first, so that a compiled program depends on nothing else in here.
-            if torch.compiler.is_compiling():
-                return original(*args, **kwargs)
-            if not self._pairs or getattr(self._inside, "a_call", False):
-                return original(*args, **kwargs)
-            argument = args[0] if args else next(iter(kwargs.values()), None)
-            self._note(name, _shown(argument), caller())
-            self._inside.a_call = True
-            try:
-                return original(*args, **kwargs)
-            finally:
-                self._inside.a_call = False
+    def _replace(self, name: str, owner: Any, attribute: str, argument_at: int = 0) -> None:
+        original = getattr(owner, attribute, None)
+        # Not there yet in a module that is just being imported.
+        if original is None:
+            return
+        known = (seeder for _, _, one, seeder in self._installed if one is original)
+        # One for all places of a function: it is saved by the place that it is defined in.
+        seeder = next(known, None) or Seeder(self._call, name, original, argument_at)
+        setattr(owner, attribute, seeder)
+        self._installed.append((owner, attribute, original, seeder))
 
-        return wrapper
+    def _replace_generator_methods(self) -> None:
+        torch = sys.modules.get("torch")
+        if torch is None or not hasattr(torch, "default_generator"):
+            return
+        kind = torch.Generator
+        self._table = method_table(kind)
+        if self._table is None:
+            return
+        try:
+            for attribute in GENERATOR_METHODS:
+                original = self._table[attribute]
+                name = f"torch.Generator.{attribute}"
+                seeder = Seeder(self._call, name, original, 1, ("torch", f"Generator.{attribute}"))
+                self._methods.append((attribute, original, seeder))
+                put_method(kind, self._table, attribute, seeder)
+            sound: bool = self._silently(_seeds_as_before, torch, self._methods[0][1])
+        except Exception:
+            self._put_methods_back()
+            raise
+        if not sound:
+            self._put_methods_back()
+
+    def _put_methods_back(self) -> None:
+        for attribute, original, seeder in self._methods:
+            if self._table is not None and self._table.get(attribute) is seeder:
+                put_method(sys.modules["torch"].Generator, self._table, attribute, original)
+        self._methods.clear()
+
+    def _call(self, seeder: Seeder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Note a call and make it."""
+        if not self._installed or getattr(self._inside, "a_call", False):
+            return seeder.original(*args, **kwargs)
+        location = None
+        with suppress(Exception):
+            if not (seeder.argument_at and _is_librarys_own()):
+                location = caller()
+                given = args[seeder.argument_at :]
+                argument = given[0] if given else next(iter(kwargs.values()), None)
+                self._note(seeder.name, _shown(argument), location)
+        result = self._silently(seeder.original, *args, **kwargs)
+        if location is not None and self._made is not None and seeder.name == DEFAULT_RNG:
+            with suppress(Exception):
+                self._made(result, seeder.name, location)
+        return result
+
+    def _silently(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        self._inside.a_call = True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self._inside.a_call = False
+
+
+def _seeds_as_before(torch: Any, original: Any) -> bool:
+    """A generator that is seeded through the replaced method draws what it always drew."""
+    from probes.memory import unseen
+
+    draws = []
+    with unseen():
+        for is_replaced in (False, True):
+            generator = torch.Generator(device="cpu")
+            seed = generator.manual_seed if is_replaced else original.__get__(generator)
+            if seed(20_011) is not generator or generator.initial_seed() != 20_011:
+                return False
+            drawn = torch.rand(1, generator=generator, device="cpu", dtype=torch.float64)
+            draws.append(drawn.item())
+        generator = torch.Generator(device="cpu")
+        # From the system's entropy, so it can only be asked whether it says what it did.
+        return bool(draws[0] == draws[1] and generator.seed() == generator.initial_seed())
+
+
+def _is_librarys_own() -> bool:
+    """A method was called by a library for its own purposes, such as a random file name."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and _package(frame) in _SEEING_THROUGH:
+        frame = frame.f_back
+    return _package(frame) in _LIBRARIES
 
 
 def caller(libraries: frozenset[str] = frozenset()) -> str:
@@ -98,7 +197,7 @@ def caller(libraries: frozenset[str] = frozenset()) -> str:
     """
     frame = sys._getframe(1)
     while frame is not None:
-        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        package = _package(frame)
         if package not in _OURS_AND_BELOW and package not in libraries:
             return f"{short_path(frame.f_code.co_filename)}:{frame.f_lineno}"
         if frame.f_back is None:
@@ -107,12 +206,20 @@ def caller(libraries: frozenset[str] = frozenset()) -> str:
     return ""
 
 
+def _package(frame: Any) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
 def _shown(argument: object) -> str:
     if argument is None:
         return ENTROPY
-    if isinstance(argument, np.integer):
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(argument, numpy.integer):
         argument = int(argument)
     if isinstance(argument, (int, float, str, bytes, list, tuple)):
-        text = repr(argument)
+        try:
+            text = repr(argument)
+        except Exception:  # noqa: BLE001 - what a list holds may refuse to be shown
+            return type(argument).__name__
         return text if len(text) <= 100 else f"{text[:99]}…"
     return type(argument).__name__
