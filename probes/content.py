@@ -5,6 +5,7 @@ asked for it returns; hash it or copy it there. Nothing here draws from a genera
 autograd history or raises a tensor's version.
 """
 
+import struct
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +58,10 @@ def parts(value: object) -> list[Part]:
         if is_plain(value):
             return [Part("", *dense_bytes(value))]
         return _special_tensor(value)
+    number = scalar_bytes(value)
+    if number is not None:
+        layout, raw = number
+        return [Part("", layout, np.frombuffer(raw, dtype=np.uint8))]
     if isinstance(value, (np.ndarray, np.generic)):
         return [_array(value)]
     if isinstance(value, (bool, float, complex)):
@@ -186,3 +191,22 @@ def _array(value: Any) -> Part:
 
 def _text(name: str, raw: bytes) -> Part:
     return Part("", Layout(name, (len(raw),)), np.frombuffer(raw, dtype=np.uint8))
+
+
+_SCALARS: dict[type, tuple[Layout, struct.Struct]] = {
+    float: (Layout("float64", ()), struct.Struct("<d")),
+    int: (Layout("int64", ()), struct.Struct("<q")),
+    bool: (Layout("bool", ()), struct.Struct("?")),
+}
+
+
+def scalar_bytes(value: object) -> tuple[Layout, bytes] | None:
+    """Layout and bytes of a Python number; None for what is none, or an enormous one."""
+    found = _SCALARS.get(type(value))
+    if found is None:
+        return None
+    layout, packer = found
+    try:
+        return layout, packer.pack(value)
+    except struct.error:
+        return None

@@ -89,6 +89,20 @@ def unseen() -> Iterator[None]:
         yield
 
 
+def compact(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor in row-major order, outside the graph; a copy where it is not so already.
+
+    A trainer's own modes (a count of operators, selective checkpointing, which replays
+    operators by number) must not see the copy.
+    """
+    if tensor.is_contiguous():
+        return tensor
+    if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack():
+        with unseen():
+            return tensor.detach().contiguous()
+    return tensor.detach().contiguous()
+
+
 @lru_cache(maxsize=4096)
 def _layout(dtype: torch.dtype, shape: torch.Size) -> Layout:
     name = _TORCH_NAMES.get(dtype)
@@ -105,7 +119,7 @@ def _bytes_of(tensor: torch.Tensor) -> npt.NDArray[np.uint8]:
         tensor = _contiguous_on_host(tensor)
     address = tensor.data_ptr()
     # Sharded training frees the storage of a parameter and leaves the tensor.
-    if not address or _reach(tensor) > tensor.untyped_storage().nbytes():
+    if not address or reach(tensor) > tensor.untyped_storage().nbytes():
         raise Unsupported(_NO_MEMORY)
     raw: Any = (ctypes.c_ubyte * size).from_address(address)
     # The array's base is `raw`, which has to keep the memory alive.
@@ -116,13 +130,15 @@ def _bytes_of(tensor: torch.Tensor) -> npt.NDArray[np.uint8]:
 def _contiguous_on_host(tensor: torch.Tensor) -> torch.Tensor:
     if tensor.is_cuda and torch.cuda.is_current_stream_capturing():
         raise Unsupported("a tensor inside the capture of a CUDA graph")
-    if not tensor.data_ptr() or _reach(tensor) > tensor.untyped_storage().nbytes():
+    if not tensor.data_ptr() or reach(tensor) > tensor.untyped_storage().nbytes():
         raise Unsupported(_NO_MEMORY)
+    if tensor.is_cpu and not tensor.is_conj() and not tensor.is_neg():
+        return compact(tensor)
     with unseen():
         return tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
 
 
-def _reach(tensor: torch.Tensor) -> int:
+def reach(tensor: torch.Tensor) -> int:
     """Bytes of its storage that the tensor needs, from the storage's beginning."""
     if tensor.is_contiguous():
         last = tensor.numel()

@@ -150,7 +150,8 @@ class ModuleHooks:
         if not recorder.active:
             return
         flags = _flags(module)
-        if self._forward_step != recorder.step and not flags & _RECOMPUTE:
+        new_step = self._forward_step != recorder.step
+        if new_step and not flags & _RECOMPUTE and recorder.is_steppers():
             self._forward_step = recorder.step
             self._at_forward(fresh)
         for index, value in enumerate(args):
@@ -181,6 +182,8 @@ class ModuleHooks:
         if not isinstance(leaf, _CONTENT):
             self._note_unseen(slot, leaf)
             return
+        if slot.group is Group.DATA:
+            self.recorder.known.forget(leaf)
         place = self.recorder.see(slot, leaf, flags, True)
         if place is not None and isinstance(leaf, torch.Tensor) and not flags & _RECOMPUTE:
             self._edges.consumed(leaf, place)
@@ -200,9 +203,11 @@ class ModuleHooks:
         flags = _flags(module)
         if type(output) is torch.Tensor:
             self._output(*ports.output(""), output, flags)
+            self.recorder.known.forget_passing(output)
             return
         for path, leaf in leaves(output):
             self._output(*ports.output(path), leaf, flags)
+        self.recorder.known.forget_passing()
 
     def _output(self, slot: Slot, hook: GradientHook, leaf: object, flags: int) -> None:
         if not isinstance(leaf, _CONTENT):

@@ -2,14 +2,14 @@
 
 import inspect
 import weakref
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import torch
-from torch.utils.weak import WeakTensorKeyDictionary
+from torch.utils.weak import WeakIdKeyDictionary, WeakTensorKeyDictionary
 
 from bisect_debugger.errors import UsageError
+from probes.paths import short_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +122,9 @@ class Names:
             created: tells the ``file:line`` that created a module, or an empty string.
         """
         self._created = created or (lambda module: "")
-        self.modules: weakref.WeakKeyDictionary[torch.nn.Module, ModuleName] = (
-            weakref.WeakKeyDictionary()
-        )
+        # By identity: a module may compare by value, and then it has no hash.
+        self.modules: MutableMapping[torch.nn.Module, ModuleName] = WeakIdKeyDictionary()
+        self._roots: dict[str, weakref.ref[torch.nn.Module]] = {}
         self.parameters: MutableMapping[torch.Tensor, Held] = WeakTensorKeyDictionary()
         self.buffers: MutableMapping[torch.Tensor, Held] = WeakTensorKeyDictionary()
         self.notes: list[str] = []
@@ -138,10 +138,8 @@ class Names:
         """
         owners: dict[str, ModuleName] = {}
         added = Added()
-        found = [
-            (_join(name, path), module)
-            for path, module in root.named_modules(remove_duplicate=False)
-        ]
+        self._roots[name] = weakref.ref(root)
+        found = [(_join(name, path), module) for path, module in _below(root)]
         for full, module in found:
             known = self.modules.get(module)
             location = known.location if known else _location_of(module)
@@ -165,6 +163,15 @@ class Names:
             for full, module in found:
                 added.tensors += _add_tensors(table, module, is_buffer, full, owners[full])
         return added
+
+    def grown(self, module: torch.nn.Module) -> list["Added"]:
+        """Name what was put below the roots since, where this module is part of it."""
+        roots = [(name, root) for name, ref in self._roots.items() if (root := ref()) is not None]
+        return [
+            self.add_root(name, root)
+            for name, root in roots
+            if any(one is module for _, one in _below(root))
+        ]
 
     def add_loose(self, name: str, tensor: torch.Tensor, component: str) -> Held:
         """Name a parameter of no module."""
@@ -209,7 +216,11 @@ def _add_tensors(
         if held is None:
             held = table[tensor] = Held(name, module, is_buffer)
             added.append(held)
-        elif held.name.name != name.name and not held.is_reached_again(module, owner):
+        elif (
+            held.name.name != name.name
+            and name not in held.aliases
+            and not held.is_reached_again(module, owner)
+        ):
             held.aliases.append(name)
     return added
 
@@ -246,14 +257,15 @@ def kind_of(module: object) -> str:
     return f"{type(module).__module__}.{type(module).__qualname__}"
 
 
-def short_path(path: str) -> str:
-    """A path relative to the working directory where it lies below it."""
-    if not path.startswith("/"):
-        return path
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except (ValueError, OSError):
-        return path
+def _below(module: torch.nn.Module, path: str = "") -> Iterator[tuple[str, torch.nn.Module]]:
+    """A module and all below it with their paths, each as often as it stands there.
+
+    As `named_modules` does, which however asks modules for their hash.
+    """
+    yield path, module
+    for name, child in module._modules.items():
+        if child is not None:
+            yield from _below(child, f"{path}.{name}" if path else name)
 
 
 def _join(root: str, path: str) -> str:

@@ -148,7 +148,7 @@ class OptimizerProbe:
 
     @guarded
     def _gradients(self, optimizer: torch.optim.Optimizer) -> None:
-        self.recorder.begin_step()
+        self.recorder.begin_step(stepping=True)
         if not self.recorder.active:
             return
         self._owner.before()
@@ -198,6 +198,12 @@ class OptimizerProbe:
                     self._ports[parameter] = port
                 yield parameter, port
                 position += 1
+        if position < len(self._ports):
+            # What left the optimizer is no longer kept alive by it, nor may it be by us.
+            current = (
+                parameter for group in optimizer.param_groups for parameter in group["params"]
+            )
+            self._ports = {parameter: self._ports[parameter] for parameter in current}
 
 
 class _Port:

@@ -6,9 +6,10 @@ import torch
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
+from probes.content import Part
 from probes.names import Held, TensorName
 from probes.recorder import Recorder
-from probes.slots import Slot
+from probes.slots import LEFT_OUT, Slot
 
 _INIT = int(EventFlag.INIT)
 _OUTSIDE_STEP = int(EventFlag.OUTSIDE_STEP)
@@ -38,7 +39,10 @@ class Parameters:
             self._see_first(watched)
             for slot in watched.aliases:
                 self._recorder.see(slot, watched.held.tensor, _INIT)
-        self._watched += new
+        # A module that was put in another's place brings parameters of the same names.
+        slots = {id(watched.slot) for watched in new}
+        kept = [watched for watched in self._watched if id(watched.slot) not in slots]
+        self._watched = kept + new
 
     def after_step(self) -> None:
         """Their values after an optimizer step."""
@@ -56,12 +60,17 @@ class Parameters:
             return
         for watched in self._watched:
             tensor, slot = watched.held.tensor, watched.slot
-            if tensor is None or watched.digest is None:
+            if tensor is None or watched.digest is None or slot.buffer == LEFT_OUT:
                 continue
             digest = slot.digest(tensor)
-            if digest is not None and digest != watched.digest:
-                watched.digest = digest
+            if digest is None:
+                pieces = self._recorder.pieces_of(slot, tensor)
+                digest = _joined(pieces)
+                if digest != watched.digest:
+                    self._recorder.see_pieces(slot, pieces, _OUTSIDE_STEP)
+            elif digest != watched.digest:
                 self._recorder.see_again(slot, tensor, digest, _OUTSIDE_STEP)
+            watched.digest = digest
 
     def _see_first(self, watched: "_Watched") -> None:
         tensor, slot = watched.held.tensor, watched.slot
@@ -86,10 +95,12 @@ class Parameters:
             digest = watched.digest = slot.digest(tensor)
             if digest is not None and tensor is not None:
                 self._recorder.see_again(slot, tensor, digest, flags)
-            elif tensor is not None:
-                self._recorder.see(slot, tensor, flags)
-            else:
+            elif tensor is None:
                 empty += 1
+            elif slot.buffer != LEFT_OUT:
+                pieces = self._recorder.pieces_of(slot, tensor)
+                watched.digest = _joined(pieces)
+                self._recorder.see_pieces(slot, pieces, flags)
         return empty
 
     def _slot(self, name: TensorName, subject: str = "") -> Slot:
@@ -106,10 +117,15 @@ class Parameters:
 
 
 class _Watched:
-    """A parameter or buffer with the digest it was last seen with, if it is plain."""
+    """A parameter or buffer with the digest it was last seen with."""
 
     __slots__ = ("aliases", "digest", "held", "slot")
 
     def __init__(self, held: Held, slot: Slot, aliases: list[Slot]) -> None:
         self.held, self.slot, self.aliases = held, slot, aliases
         self.digest: bytes | None = None
+
+
+def _joined(pieces: Iterable[tuple[Part, bytes]]) -> bytes | None:
+    """One digest for several parts: of a sharded, sparse or wrapped tensor, or one on a device."""
+    return b"".join(digest for _, digest in pieces) or None

@@ -8,10 +8,9 @@ an `incomplete` run, and silence from then on.
 import contextlib
 import functools
 import os
-import sys
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 import numpy as np
@@ -25,9 +24,10 @@ from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.format.schema import END_INCOMPLETE, INIT_STEP, EventFlag
 from probes.content import Part, Unsupported, parts
-from probes.known import Known, version_of
+from probes.known import KnownTensors
+from probes.narration import say
 from probes.selection import Selection
-from probes.slots import LEFT_OUT, UNRESOLVED, Slot, content_of, scalar_bytes
+from probes.slots import LEFT_OUT, UNRESOLVED, Slot, content_of
 from probes.stats import stats_of
 from probes.writer import RunWriter
 
@@ -52,11 +52,13 @@ class Recorder:
         selection: what is recorded.
         step: the step that is going on.
         begun: something of this step was seen.
+        stepper: number of the thread that steps the optimizer, as far as is known.
         active: events are taken at this moment and in this process.
         failed: why recording stopped, or empty.
         closed: the recording has ended.
         at_begin: called when a step begins, before its first event.
         at_end: called with its number and the digest of each group after a step was closed.
+        known: tensors that were hashed in this step already.
         withdraw: takes all hooks away; called after a failure, from where that is safe.
     """
 
@@ -69,6 +71,9 @@ class Recorder:
         self.active = True
         self.failed = ""
         self.closed = False
+        # By number and not by ident, which a new thread may be given again or not.
+        self._thread = writer.threads.current
+        self.stepper = self._thread()
         self.lock = threading.RLock()
         self.at_begin: list[Callable[[], None]] = []
         self.at_end: list[Callable[[int, npt.NDArray[np.uint64]], None]] = []
@@ -77,7 +82,7 @@ class Recorder:
         self._keep_content()
         self._slots: dict[tuple[Group, str], Slot] = {}
         self._occurrences: dict[int, int] = {}
-        self._known: dict[int, Known] = {}
+        self.known = KnownTensors()
         self._event = writer.event
         _recorders.add(self)
 
@@ -99,9 +104,18 @@ class Recorder:
             self._slots[key] = found
         return found
 
-    def begin_step(self) -> bool:
-        """Note that work for the current step begins; True if it had not begun yet."""
-        if self.begun or not self.active:
+    def begin_step(self, stepping: bool = False) -> bool:
+        """Note that work for the current step begins; True if it had not begun yet.
+
+        Only the thread that steps the optimizer begins a step: when another one comes along is
+        chance, and so would be what is read at a step's begin.
+
+        Args:
+            stepping: the calling thread is the one that steps, from now on.
+        """
+        if stepping:
+            self.stepper = self._thread()
+        if self.begun or not self.active or not self.is_steppers():
             return False
         with self.lock:
             # Two threads may arrive at once; the first one begins the step.
@@ -109,6 +123,10 @@ class Recorder:
             for call in self.at_begin if fresh else ():
                 call()
             return fresh
+
+    def is_steppers(self) -> bool:
+        """The calling thread is the one that steps the optimizer."""
+        return self._thread() == self.stepper
 
     def end_step(self, optimizer: int, closed: bool = True) -> None:
         """Close the current step and go on to the next; never raises."""
@@ -119,7 +137,7 @@ class Recorder:
             self.step += 1
             self.begun = False
             self._occurrences.clear()
-            self._known.clear()
+            self.known.clear()
             self._keep_content()
             stopped = self.failed or self.closed or self._forked
             self.active = not stopped and self.selection.covers(self.step)
@@ -142,16 +160,17 @@ class Recorder:
         buffer = slot.buffer
         if buffer == LEFT_OUT:
             return None
-        known = self._known.get(id(value)) if reuse else None
+        known = self.known.get(id(value)) if reuse else None
         if known is not None and known.is_still(value):
             layout, digest = known.layout, known.digest
         else:
             found = slot.digest(value)
             if found is None:
-                return self._see_parts(slot, value, flags)
+                return self.see_pieces(slot, self.pieces_of(slot, value), flags)
             layout, digest = slot.layout, found
-            if reuse and slot.nbytes >= REUSE_BYTES:
-                self._remember(value, layout, digest)  # type: ignore[arg-type]
+            # Content that is kept has to be read anyway.
+            if reuse and slot.nbytes >= REUSE_BYTES and not self._keeps_content:
+                self.known.remember(value, layout, digest)  # type: ignore[arg-type]
         if buffer == UNRESOLVED:
             buffer = slot.buffer = self._resolve(slot)
             if buffer == LEFT_OUT:
@@ -217,16 +236,21 @@ class Recorder:
             return
         self.failed = printable(reason)
         self.active = False
-        with contextlib.suppress(OSError, ValueError):
-            sys.stderr.write(
-                f"bisect-debugger: recording stopped ({self.failed}); the training goes on "
-                "unchanged, and the run is kept as incomplete.\n"
-            )
-        self.writer.finish(END_INCOMPLETE, self.failed)
+        say(
+            f"recording stopped ({self.failed}); the training goes on unchanged, and the run is "
+            "kept as incomplete."
+        )
+        # Called from inside the trainer's own calls: nothing may come out of here.
+        with contextlib.suppress(Exception):
+            self.writer.finish(END_INCOMPLETE, self.failed)
 
     def fail_with(self, error: Exception) -> None:
         """Stop recording for an error of our own; see `fail`."""
-        self.fail(f"{type(error).__name__}: {error}")
+        try:
+            words = str(error)
+        except Exception:  # noqa: BLE001 - even an error may refuse to be shown
+            words = "it does not say why"
+        self.fail(f"{type(error).__name__}: {words}")
 
     def stop(self) -> None:
         """Take no more events."""
@@ -276,26 +300,23 @@ class Recorder:
             slot.kind,
         )
 
-    def _remember(self, tensor: torch.Tensor, layout: Layout, digest: bytes) -> None:
-        version = version_of(tensor)
-        # A parameter is written through `.data` as a matter of course, which torch does not
-        # count; and content that is kept has to be read anyway.
-        if version >= 0 and type(tensor) is torch.Tensor and not self._keeps_content:
-            reference = weakref.ref(tensor)
-            known = Known(reference, version, tensor.data_ptr(), tensor.shape, layout, digest)
-            self._known[id(tensor)] = known
-
-    def _see_parts(self, slot: Slot, value: object, flags: int) -> Place | None:
+    def pieces_of(self, slot: Slot, value: object) -> list[tuple[Part, bytes]]:
+        """The dense parts of any value with their digests; none where it cannot be read."""
         try:
-            pieces = _pieces(value)
+            return [(piece, content_digest(piece.content, piece.layout)) for piece in parts(value)]
         except Exception as reason:  # noqa: BLE001 - what a value refuses is its own affair
             what = (
                 str(reason) if isinstance(reason, Unsupported) else f"it cannot be read ({reason})"
             )
             self.writer.uncovered(f"{slot.name}: {printable(what)}")
-            return None
+            return []
+
+    def see_pieces(
+        self, slot: Slot, pieces: Iterable[tuple[Part, bytes]], flags: int
+    ) -> Place | None:
+        """Record what `pieces_of` returned; buffer and occurrence of its first part."""
         first: Place | None = None
-        for piece in pieces:
+        for piece, digest in pieces:
             part = slot
             if piece.suffix:
                 part = self.slot(
@@ -311,7 +332,6 @@ class Recorder:
                 part.buffer = self._resolve(part)
                 if part.buffer == LEFT_OUT:
                     continue
-            digest = content_digest(piece.content, piece.layout)
             self.write(part, piece.layout, piece.content, digest, flags)
             place = self._count(part.buffer)
             first = first or place
@@ -321,14 +341,6 @@ class Recorder:
         seen = self._occurrences.get(buffer, 0)
         self._occurrences[buffer] = seen + 1
         return buffer, seen
-
-
-def _pieces(value: object) -> list[Part]:
-    number = scalar_bytes(value)
-    if number is not None:
-        layout, raw = number
-        return [Part("", layout, np.frombuffer(raw, dtype=np.uint8))]
-    return parts(value)
 
 
 class HasRecorder(Protocol):

@@ -6,12 +6,13 @@ models by itself.
 
 import atexit
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
 import torch
+from torch.utils.weak import WeakIdKeyDictionary
 
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.format import schema
@@ -55,13 +56,15 @@ class Recording:
             writer: writes the run.
             selection: what is recorded.
             names: what has a name; it may be empty yet.
-            unknown: called with a module without a name before its forward.
+            unknown: called with a module without a name before its forward; by default it is
+                named if it was put below a root since.
             generators: further generators whose state is recorded, by name.
         """
         self.recorder = Recorder(writer, selection)
         self.recorder.withdraw = self.remove_probes
         self.names = names
         self._probes: list[Removable] = []
+        self._strangers: MutableMapping[torch.nn.Module, bool] = WeakIdKeyDictionary()
         self._loss_seen = schema.INIT_STEP
         self._streams = Streams(self.recorder)
         for name, generator in (generators or {}).items():
@@ -72,27 +75,26 @@ class Recording:
         self.recorder.at_begin += [edges.begin_step, self._begin]
         self._state_of_streams()
         try:
-            self._probes.append(self._contributions)
-            self._modules = ModuleHooks(
-                self.recorder,
-                edges,
-                OutputGradients(self.recorder),
-                self._before_forward,
-                unknown,
-            )
-            self._probes.append(self._modules)
-            self._probes.append(LossHooks(self.recorder, edges, self._before_backward))
-            self.optimizers = OptimizerHooks(
-                self.recorder,
-                names,
-                before=lambda: self._streams.boundary("optim"),
-                after=self._after_optimizer,
-            )
-            self._probes.append(self.optimizers)
+            self._install(edges, unknown or self._newcomer)
         except BaseException:
             self.remove_probes()
             raise
         atexit.register(self._at_exit)
+
+    def _install(self, edges: Edges, unknown: Callable[[torch.nn.Module], None]) -> None:
+        self._probes.append(self._contributions)
+        self._modules = ModuleHooks(
+            self.recorder, edges, OutputGradients(self.recorder), self._before_forward, unknown
+        )
+        self._probes.append(self._modules)
+        self._probes.append(LossHooks(self.recorder, edges, self._before_backward))
+        self.optimizers = OptimizerHooks(
+            self.recorder,
+            self.names,
+            before=lambda: self._streams.boundary("optim"),
+            after=self._after_optimizer,
+        )
+        self._probes.append(self.optimizers)
 
     def cover(self, added: Added) -> None:
         """Record these modules and parameters from now on, and their values now as the first."""
@@ -174,12 +176,19 @@ class Recording:
             self._last_row()
         self.abandon()
         state = schema.END_INCOMPLETE if reason else schema.END_COMPLETE
-        self.recorder.writer.finish(state, reason)
+        try:
+            self.recorder.writer.finish(state, reason)
+        except Exception as error:  # noqa: BLE001 - it would hide what the trainer raised
+            self.recorder.fail_with(error)
 
     def remove_probes(self) -> None:
         """Take every hook away; recording goes no further."""
         while self._probes:
-            self._probes.pop().remove()
+            probe = self._probes.pop()
+            try:
+                probe.remove()
+            except Exception as error:  # noqa: BLE001 - the others still have to go
+                self.recorder.fail_with(error)
 
     def _at_exit(self) -> None:
         """Close what nobody closed; the interpreter still knows what it died of."""
@@ -223,6 +232,13 @@ class Recording:
         """Note a call that seeded a generator."""
         self.recorder.writer.seeding(call, argument, location, self.recorder.step)
 
+    def _newcomer(self, module: torch.nn.Module) -> None:
+        # Once for each: most are losses, which stand below no root.
+        if module not in self._strangers:
+            self._strangers[module] = True
+            for added in self.names.grown(module):
+                self.cover(added)
+
     def _begin(self) -> None:
         self._streams.boundary("start")
         self._parameters.before_step()
@@ -234,7 +250,7 @@ class Recording:
 
     def _before_backward(self) -> None:
         self._contributions.hook_waiting()
-        if self._loss_seen != self.recorder.step:
+        if self._loss_seen != self.recorder.step and self.recorder.is_steppers():
             self._loss_seen = self.recorder.step
             self._streams.boundary("loss")
 

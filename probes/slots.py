@@ -6,7 +6,6 @@ only when element type or shape change.
 """
 
 import ctypes
-import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +17,7 @@ from xxhash import xxh3_128_digest
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
-from probes.memory import Unsupported, _reach, dense_bytes, unseen
+from probes.memory import Unsupported, compact, dense_bytes, reach
 
 UNRESOLVED = -1
 LEFT_OUT = -2
@@ -64,8 +63,11 @@ class Slot:
     __slots__ = (
         "_at",
         "_dtype",
+        "_needed",
+        "_offset",
         "_seed",
         "_shape",
+        "_strides",
         "buffer",
         "component",
         "group",
@@ -98,6 +100,8 @@ class Slot:
         self._shape: torch.Size | None = None
         self._seed = 0
         self._at: Callable[[int], Any] = bytes
+        self._strides: tuple[int, ...] | None = None
+        self._offset = self._needed = 0
 
     def digest(self, value: object) -> bytes | None:
         """16-byte digest of a plain tensor, whose layout `layout` is from now on.
@@ -113,6 +117,9 @@ class Slot:
         ):
             return None
         if not tensor.is_contiguous():
+            # Asked first: the copy would read memory that is gone.
+            if not self._is_strided_there(tensor):
+                return None
             tensor = compact(tensor)
         address = tensor.data_ptr()
         # Sharded training frees memory and leaves the tensor. Where the tensor begins at the
@@ -131,8 +138,15 @@ class Slot:
         digest: bytes = xxh3_128_digest(raw, self._seed)
         return digest
 
+    def _is_strided_there(self, tensor: torch.Tensor) -> bool:
+        strides, offset = tensor.stride(), int(tensor.storage_offset())
+        if strides != self._strides or offset != self._offset:
+            self._strides, self._offset = strides, offset
+            self._needed = reach(tensor)
+        return not self.nbytes or self._needed <= tensor.untyped_storage().nbytes()
+
     def _is_there(self, tensor: torch.Tensor) -> bool:
-        return not self.nbytes or _reach(tensor) <= tensor.untyped_storage().nbytes()
+        return not self.nbytes or reach(tensor) <= tensor.untyped_storage().nbytes()
 
     def _learn(self, tensor: torch.Tensor) -> bool:
         try:
@@ -140,45 +154,13 @@ class Slot:
         except Unsupported:
             return False
         self._dtype, self._shape = tensor.dtype, tensor.shape
+        self._strides = None
         self._seed, self.nbytes = self.layout.seed, self.layout.nbytes
         self._at = (ctypes.c_ubyte * self.nbytes).from_address
         return True
-
-
-def compact(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor in row-major order, outside the graph; a copy where it is not so already.
-
-    A trainer's own modes (a count of operators, selective checkpointing, which replays
-    operators by number) must not see the copy.
-    """
-    if tensor.is_contiguous():
-        return tensor
-    if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack():
-        with unseen():
-            return tensor.detach().contiguous()
-    return tensor.detach().contiguous()
 
 
 def content_of(tensor: torch.Tensor) -> npt.NDArray[np.uint8]:
     """(nbytes,) raw bytes of a plain tensor, row-major; they may alias memory that is live."""
     _, content = dense_bytes(tensor)
     return content
-
-
-_SCALARS: dict[type, tuple[Layout, struct.Struct]] = {
-    float: (Layout("float64", ()), struct.Struct("<d")),
-    int: (Layout("int64", ()), struct.Struct("<q")),
-    bool: (Layout("bool", ()), struct.Struct("?")),
-}
-
-
-def scalar_bytes(value: object) -> tuple[Layout, bytes] | None:
-    """Layout and bytes of a Python number; None for what is none, or an enormous one."""
-    found = _SCALARS.get(type(value))
-    if found is None:
-        return None
-    layout, packer = found
-    try:
-        return layout, packer.pack(value)
-    except struct.error:
-        return None

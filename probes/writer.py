@@ -14,29 +14,25 @@ nothing more, and closes the file, with the reason in it where that is possible.
 """
 
 import os
-import sys
 import threading
 import time
-from array import array
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from bisect_debugger.errors import printable
 from bisect_debugger.format import schema
-from bisect_debugger.format.digests import (
-    chain,
-    chain_groups,
-    name_hash,
-    pairs_from_bytes,
-    step_digests,
-)
-from bisect_debugger.format.groups import GROUP_COUNT, Group
+from bisect_debugger.format.digests import pairs_from_bytes
+from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from probes.descriptor import NoRoom, divert, reason_of, reserve, weak_call
+from probes.folding import Folding
+from probes.narration import say
 from probes.run_file import FIRST_BYTES, Header, create, descriptor_of, move_to_free_name
 from probes.stats import Stats
-from probes.tables import NO_STATS, EventTable, Payload, Table, fitted, pack, pack_full, unpack
+from probes.tables import NO_STATS, EventTable, Payload, Table, fitted, pack, pack_full
+from probes.threads import ThreadNumbers
 
 __all__ = ["Header", "RunWriter"]
 
@@ -48,8 +44,6 @@ SPARE_BYTES = 128 << 10
 
 EVENTS_PER_LOOK = 64
 """An event in so many looks at the clock, for steps that take longer than a flush may wait."""
-
-_MOST_THREADS = 0xFFFF
 
 _ROW_TABLES = {
     name: columns for name, columns in schema.TABLES.items() if name not in ("events", "stats")
@@ -71,7 +65,8 @@ class RunWriter:
         Raises:
             UsageError: the file exists already, or cannot be created.
         """
-        self.path = Path(path)
+        # A trainer may change its working directory.
+        self.path = Path(path).absolute()
         self.failed = ""
         """Why nothing more is written, or empty. Look at it after `close_step`."""
         self._coarse = header.level == "coarse"
@@ -89,15 +84,11 @@ class RunWriter:
         self._events = EventTable(self._file, with_stats=self._with_stats)
         self._step = bytearray()
         self._buffers: dict[tuple[Group, str], int] = {}
-        self._identity = array("Q")
-        self._groups = array("B")
         # By seed: an int hashes in no time, and the digest has worked it out already.
         self._layouts: dict[int, int] = {}
-        self._thread = threading.local()
-        self._thread_count = 0
+        self.threads = ThreadNumbers()
+        self._folding = Folding(self.threads)
         self._uncovered: set[str] = set()
-        self._running = bytes(16)
-        self._running_groups = np.zeros(GROUP_COUNT, dtype=np.uint64)
         self._until_look = EVENTS_PER_LOOK
         self._started_at = time.monotonic()
         # Init is flushed at once: a process killed early still says what it began with.
@@ -133,13 +124,9 @@ class RunWriter:
             if known is not None:
                 return known
             texts = fitted("buffers", name, component, role, subject, location, kind)
-            index = len(self._identity)
             if not self._inert():
                 self._tables["buffers"].append(*texts, int(group))
-            # The stored name, so that a step's digest can be computed again from the file.
-            self._identity.append(name_hash(group, texts[0].decode()))
-            self._groups.append(int(group))
-            self._buffers[key] = index
+            index = self._buffers[key] = self._folding.add_buffer(group, texts[0].decode())
             return index
 
     def event(
@@ -168,10 +155,7 @@ class RunWriter:
             layout_id = self._layouts.get(layout.seed)
             if layout_id is None:
                 layout_id = self._new_layout(layout)
-            try:
-                thread = self._thread.ordinal
-            except AttributeError:
-                thread = self._new_thread()
+            thread = self.threads.current()
             # One extension per event, which no interrupt can leave half done.
             if self._with_stats:
                 numbers = stats or NO_STATS
@@ -237,15 +221,7 @@ class RunWriter:
             if self._inert():
                 return None
             packed, self._step = self._step, bytearray()
-            rows = unpack(packed, self._events.row)
-            own, own_groups = step_digests(
-                np.array(self._identity, dtype=np.uint64)[rows["buffer"]],
-                rows["digest"].astype(np.uint64),
-                np.array(self._groups, dtype=np.uint8)[rows["buffer"]],
-                rows["thread"],
-            )
-            self._running = chain(self._running, own)
-            self._running_groups = chain_groups(self._running_groups, own_groups)
+            own, own_groups = self._folding.step(packed, self._events.row, closed=closed)
             first = self._events.rows
             if not self._coarse:
                 self._events.append(packed)
@@ -257,9 +233,9 @@ class RunWriter:
                 optimizer,
                 closed,
                 pairs_from_bytes(own)[0],
-                pairs_from_bytes(self._running)[0],
+                pairs_from_bytes(self._folding.running)[0],
                 own_groups,
-                self._running_groups,
+                self._folding.running_groups,
             )
             self._flush_if_due()
             return own_groups
@@ -273,6 +249,7 @@ class RunWriter:
         with self._lock:
             if self._inert():
                 return
+            path = path.absolute()
             move_to_free_name(self.path, path)
             self.path = path
 
@@ -290,12 +267,16 @@ class RunWriter:
             self._flush()
             if self.failed:
                 # No later call is left in which the caller could notice.
-                sys.stderr.write(
-                    f"bisect-debugger: the last steps were not written ({self.failed}); the run "
-                    "is kept as incomplete.\n"
+                say(
+                    f"the last steps were not written ({self.failed}); the run is kept as "
+                    "incomplete."
                 )
                 return
-            self._close()
+            try:
+                self._close()
+            except (OSError, RuntimeError, ValueError) as error:
+                self._abandon(error)
+                say(f"{printable(self.path.name)} could not be closed in order ({self.failed}).")
 
     def _inert(self) -> bool:
         return self._over or os.getpid() != self._pid
@@ -305,16 +286,6 @@ class RunWriter:
         index = self._tables["layouts"].append(*fitted("layouts", layout.dtype, shape))
         self._layouts[layout.seed] = index
         return index
-
-    def _new_thread(self) -> int:
-        # By the thread itself and not by its ident, which the system gives again to another.
-        if threading.get_ident() == threading.main_thread().ident:
-            ordinal = 0
-        else:
-            self._thread_count = min(self._thread_count + 1, _MOST_THREADS)
-            ordinal = self._thread_count
-        self._thread.ordinal = ordinal
-        return ordinal
 
     def _keep(
         self, digest: bytes, layout: Layout, layout_id: int, content: npt.NDArray[np.uint8]
@@ -387,9 +358,14 @@ class RunWriter:
 
     def _close(self) -> None:
         self._over = True
-        self._file.close()
-        # Room that was reserved and not needed goes back to the file system.
-        os.truncate(self.path, self.path.stat().st_size)
+        # A second descriptor: whatever the file is called by now, and whether it still has a name.
+        own = os.dup(self._descriptor)
+        try:
+            self._file.close()
+            # Room that was reserved and not needed goes back to the file system.
+            os.ftruncate(own, os.fstat(own).st_size)
+        finally:
+            os.close(own)
 
     def _after_fork(self) -> None:
         """In a forked child: never write to the parent's file, not even at interpreter exit."""

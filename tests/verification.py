@@ -11,6 +11,7 @@ from bisect_debugger.format.digests import (
     step_digests,
 )
 from bisect_debugger.format.groups import GROUP_COUNT
+from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.runs import Run
 
 
@@ -27,8 +28,10 @@ def verify(run: Run) -> int:
     contents = 0
     for row in range(run.step_count):
         events = run.events(row)
+        counts = (events.flags & int(EventFlag.BACKGROUND)) == 0
+        buffers = events.buffer[counts]
         own, by_group = step_digests(
-            identity[events.buffer], events.digest, groups[events.buffer], events.thread
+            identity[buffers], events.digest[counts], groups[buffers], events.thread[counts]
         )
         running, running_groups = chain(running, own), chain_groups(running_groups, by_group)
         assert steps.digest[row].tolist() == pairs_from_bytes(own)[0].tolist()

@@ -155,6 +155,9 @@ class EventFlag(IntFlag):
     """A parameter found changed at the start of a step, since the end of the last one."""
     INIT = 32
     """First sight of a buffer, at step -1 or when it appeared."""
+    BACKGROUND = 64
+    """Seen in a thread beside the one that steps. Which step it stands in is chance, so it is part
+    of no digest of a step, and one that is missing or extra there is no finding."""
 
 
 def fit_name(text: str, width: int = NAME_BYTES) -> bytes:

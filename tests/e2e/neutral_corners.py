@@ -1,9 +1,12 @@
 """Corners: trainers that each do one thing which probes have been known to change or break."""
 
 import functools
+import random
+import threading
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
@@ -223,3 +226,50 @@ def compiled() -> Job:
 
     assert isinstance(whole, nn.Module)
     return Job({"whole": whole, "inside": inside}, [optimizer], step)
+
+
+@trainer
+def seeds_generators_of_its_own() -> Job:
+    model = nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    own, noise = random.Random(5), torch.Generator()
+
+    def step(number: int) -> None:
+        drawn = [own.gauss(0, 1), random.Random(number).random()]
+        own.seed(number)
+        legacy = np.random.RandomState(number)
+        drawn += [np.random.default_rng(number).normal(), legacy.normal()]
+        rows = torch.randn(3, 4, generator=noise.manual_seed(number + 7))
+        rows += torch.randn(3, 4) + torch.tensor(drawn)
+        optimizer.zero_grad()
+        model(rows).square().mean().backward()
+        optimizer.step()
+
+    return Job({"model": model}, [optimizer], step)
+
+
+@trainer
+def acts_in_another_thread() -> Job:
+    actor, learner = nn.Linear(4, 2), nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(learner.parameters(), lr=0.1)
+
+    def step(_: int) -> None:
+        actor.load_state_dict(learner.state_dict())
+        seen = torch.randn(3, 4)
+        # In memory of numpy's that is written to in place, as actors do.
+        shared = np.zeros((3, 4), dtype=np.float32)
+        acted = []
+
+        def act() -> None:
+            shared[:] = seen.numpy()
+            with torch.no_grad():
+                acted.append(actor(torch.from_numpy(shared)))
+
+        thread = threading.Thread(target=act, name="actor")
+        thread.start()
+        thread.join()
+        optimizer.zero_grad()
+        (learner(seen) + acted[0]).square().mean().backward()
+        optimizer.step()
+
+    return Job({"actor": actor, "learner": learner}, [optimizer], step)

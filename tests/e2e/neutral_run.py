@@ -90,6 +90,8 @@ def functions() -> list[Any]:
         torch.manual_seed,
         torch.seed,
         random.seed,
+        vars(random.Random)["seed"],
+        vars(torch.Generator)["manual_seed"],
         np.random.seed,
         np.random.default_rng,
     ]

@@ -37,7 +37,13 @@ step()
 
 def train(folder: Path, rest: str, code: int = 0) -> "tuple[Recorded, str]":
     """Run the trainer with some more lines; its run, and what it wrote to stderr."""
-    (folder / "train.py").write_text(TRAINER + rest, encoding="utf-8")
+    errors = attempt(folder, rest, code)
+    return read(folder / "a.h5"), errors
+
+
+def attempt(folder: Path, rest: str, code: int = 0, trainer: str = TRAINER) -> str:
+    """Run the trainer with some more lines; what it wrote to stderr."""
+    (folder / "train.py").write_text(trainer + rest, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "train.py"],
         cwd=folder,
@@ -48,7 +54,7 @@ def train(folder: Path, rest: str, code: int = 0) -> "tuple[Recorded, str]":
         timeout=120,
     )
     assert done.returncode == code, done.stderr
-    return read(folder / "a.h5"), done.stderr
+    return done.stderr
 
 
 def test_what_nobody_closed_is_closed_at_exit(tmp_path: Path) -> None:
@@ -108,3 +114,72 @@ recording.close()
     run, errors = train(tmp_path, rest)
     assert (run.facts.complete, errors) == (True, "")
     assert run.names(Group.FORWARD, 1).count("model.out") == 2
+
+
+def test_a_changed_working_directory_does_not_matter(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    run, errors = train(tmp_path, "os.chdir('elsewhere')\nstep()\nrecording.close()\n")
+    assert (run.facts.complete, run.steps, errors) == (True, (-1, 0, 1), "")
+    # What was reserved and not needed went back.
+    assert (tmp_path / "a.h5").stat().st_blocks * 512 <= (tmp_path / "a.h5").stat().st_size + 4096
+
+
+def test_what_the_trainer_raised_is_what_comes_out(tmp_path: Path) -> None:
+    rest = """
+with recording:
+    os.unlink("a.h5")
+    raise ValueError("loss is NaN")
+"""
+    errors = attempt(tmp_path, rest, code=1)
+    assert errors.rstrip().endswith("ValueError: loss is NaN")
+    assert errors.count("Traceback") == 1
+
+
+def test_a_file_that_cannot_be_closed_is_said_and_not_raised(tmp_path: Path) -> None:
+    rest = """
+recording.recorder.writer._close = lambda: open("/nowhere/at/all")
+recording.close()
+print(torch.ones(1).item())
+"""
+    errors = attempt(tmp_path, rest)
+    assert errors.startswith("bisect-debugger: a.h5 could not be closed in order ([Errno 2]")
+    assert errors.count("\n") == 1
+    assert read(tmp_path / "a.h5").facts.complete
+
+
+def test_a_failure_of_ours_without_stderr_stays_ours(tmp_path: Path) -> None:
+    rest = """
+sys.stderr = None
+recording.recorder._event = None
+recording.recorder.writer.finish = None
+step()
+step()
+recording.close()
+sys.stderr = sys.__stderr__
+"""
+    assert attempt(tmp_path, rest) == ""
+
+
+def test_a_worker_process_gets_the_seeding_function_it_was_given(tmp_path: Path) -> None:
+    rest = """
+import random
+
+import numpy as np
+
+if __name__ == "__main__":
+    for seed in (random.seed, np.random.seed, torch.manual_seed, torch.cuda.manual_seed_all):
+        loader = torch.utils.data.DataLoader(
+            [1.0, 2.0], num_workers=1, worker_init_fn=seed, multiprocessing_context="spawn"
+        )
+        assert len(list(loader)) == 2
+    step()
+    recording.close()
+"""
+    # A spawned worker imports the trainer's file again, and attaches to a file of its own.
+    trainer = TRAINER.replace('out="a.h5"', 'out=f"{os.getpid()}.h5"')
+    rest = rest.replace(
+        "recording.close()", "recording.close()\n    os.rename(recording.path, 'a.h5')"
+    )
+    errors = attempt(tmp_path, rest, trainer=trainer)
+    assert errors == ""
+    assert read(tmp_path / "a.h5").facts.complete

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
@@ -274,3 +275,45 @@ def test_sparse_and_unusual_tensors_are_recorded_in_parts(tmp_path: Path) -> Non
     assert run.digests("model.out[0]#values") == [digest_of(torch.tensor([2.0, 3.0]))]
     assert run.digests("model.out[3]") == [digest_of(torch.complex(x, x))]
     assert run.facts.complete
+
+
+@dataclass
+class Scaled(nn.Module):
+    """A module that compares by value, as dataclasses do, and so has no hash."""
+
+    scale: float = 2.0
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x * self.weight).sum() * self.scale
+
+
+def test_a_module_without_a_hash_runs_beside_the_model_and_as_the_model(tmp_path: Path) -> None:
+    model, loss = nn.Linear(2, 2), Scaled()
+    # The bare run: hooks are global and meet it.
+    run = record(tmp_path / "a.h5", model, None, lambda _: loss(model(torch.ones(2))))
+    assert run.facts.complete
+    assert [name for name in run.names(Group.FORWARD) if not name.startswith("model.")] == []
+    holder = nn.ModuleDict({"loss": loss})
+    run = record(tmp_path / "b.h5", {"all": holder}, None, lambda _: loss(torch.ones(2)))
+    assert run.names(Group.FORWARD) == ["all.loss.in[0]", "all.loss.out"]
+    run = record(tmp_path / "c.h5", loss, None, lambda _: loss(torch.ones(2)))
+    assert run.names(Group.FORWARD) == ["model.out"]
+
+
+@pytest.mark.parametrize("begin", [0, 1])
+def test_freed_memory_that_is_not_contiguous_is_one_note(tmp_path: Path, begin: int) -> None:
+    model, taking = nn.Sequential(nn.Identity()), torch.ones(4, 4)[begin:].t()
+
+    def train(_: Any) -> None:
+        model(taking)
+        taking.untyped_storage().resize_(0)
+        model(taking)
+
+    run = record(tmp_path / "a.h5", model, None, train)
+    assert run.facts.complete
+    assert any("memory was freed" in note for note in run.facts.uncovered)
+    assert len(run.digests("data.model.in[0]")) == 1

@@ -322,3 +322,37 @@ def test_a_failed_attach_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monk
     assert traces(model, optimizer) == []
     assert functions() == before
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_probe_that_cannot_be_taken_away_keeps_no_other_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Stuck:
+        def remove(self) -> None:
+            raise RuntimeError("stuck")
+
+    model, optimizer = small()
+    recording = probes.attach(model, optimizer, out=tmp_path / "a.h5")
+    recording.add_probe(Stuck())
+    step(model, optimizer)
+    recording.close()
+    assert traces(model, optimizer) == []
+    assert capsys.readouterr().err.startswith("bisect-debugger: recording stopped (RuntimeError")
+    assert read(tmp_path / "a.h5").facts.end_reason == "RuntimeError: stuck"
+
+
+def test_an_error_that_refuses_to_be_shown_is_no_trouble(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("not for show")
+
+    def broken(*_: Any, **__: Any) -> None:
+        raise Mute
+
+    model, optimizer = small()
+    with probes.attach(model, optimizer, out=tmp_path / "a.h5"):
+        monkeypatch.setattr(Recorder, "see", broken)
+        step(model, optimizer)
+    assert read(tmp_path / "a.h5").facts.end_reason == "Mute: it does not say why"

@@ -1,11 +1,13 @@
 """Optimizer state, hyper-parameters, and the clock that an optimizer's step is."""
 
+import gc
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
+from torch.multiprocessing.reductions import StorageWeakRef
 
 from bisect_debugger.format.groups import Group
 from tests.unit.recorded import backward, digest_of, record
@@ -200,3 +202,23 @@ def test_a_scheduler_and_a_closure_change_nothing_about_steps(tmp_path: Path) ->
     assert run.steps == (-1, 0, 1)
     assert run.digests("optimizer.group[0].lr") == [digest_of(1), digest_of(0.1)]
     assert len(run.digests("loss", 0)) >= 2
+
+
+def test_a_parameter_that_left_the_optimizer_is_not_kept_alive(tmp_path: Path) -> None:
+    model = nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    storages = []
+
+    def train(_: Any) -> None:
+        step(model, optimizer)
+        storages.append(StorageWeakRef(model.weight.untyped_storage()))  # type: ignore[no-untyped-call]
+        model.weight = nn.Parameter(torch.ones(1, 2))
+        optimizer.param_groups.clear()
+        optimizer.state.clear()
+        optimizer.add_param_group({"params": list(model.parameters())})
+        step(model, optimizer)
+        gc.collect()
+        assert storages[0].expired()  # type: ignore[no-untyped-call]
+
+    run = record(tmp_path / "a.h5", model, optimizer, train)
+    assert run.names(Group.GRAD, 1) == ["model.weight.grad", "model.bias.grad"]

@@ -149,3 +149,67 @@ def test_memory_that_was_freed_is_not_read(tmp_path: Path) -> None:
     run = record(tmp_path / "a.h5", {"model": model, "probe": probe}, None, train)
     assert run.facts.complete
     assert run.names(Group.PARAM)[:2] == ["model.first", "model.second"]
+
+
+class Labelled(nn.Parameter):
+    """A parameter of a class of its own, which is read part by part, as one on a device is."""
+
+
+def test_a_change_between_steps_is_seen_in_any_kind_of_tensor(tmp_path: Path) -> None:
+    model = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False))
+    for linear in model.children():
+        linear.weight = Labelled(linear.get_parameter("weight").detach().clone())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def train(_: Any) -> None:
+        step(model, optimizer)
+        step(model, optimizer)
+        model.get_parameter("1.weight").data.mul_(1.5)
+        step(model, optimizer)
+        step(model, optimizer)
+
+    run = record(tmp_path / "a.h5", model, optimizer, train)
+    flagged = [
+        (seen.step, seen.name) for seen in run.events if EventFlag.OUTSIDE_STEP in seen.flags
+    ]
+    assert flagged == [(2, "model.1.weight")]
+    assert len(run.digests("model.1.weight", 2)) == 2
+
+
+def test_a_tensor_that_cannot_be_read_is_noted_once_and_left_alone(tmp_path: Path) -> None:
+    model, optimizer = norm_model()
+    model.register_buffer("meta", torch.empty(2, device="meta"))
+
+    def train(_: Any) -> None:
+        step(model, optimizer)
+        step(model, optimizer)
+
+    run = record(tmp_path / "a.h5", model, optimizer, train)
+    assert run.facts.complete
+    assert run.facts.uncovered == ("model.meta: a meta or fake tensor, which has no values",)
+
+
+def test_a_module_that_is_put_in_later_is_recorded_in_the_old_ones_place(tmp_path: Path) -> None:
+    model, optimizer = norm_model()
+    first = model.get_parameter("0.weight")
+    other = nn.Linear(2, 2)
+
+    def train(_: Any) -> None:
+        step(model, optimizer)
+        assert isinstance(model, nn.Sequential)
+        model[0] = other
+        optimizer.param_groups[0]["params"][0] = other.weight
+        step(model, optimizer)
+        step(model, optimizer)
+        # The old one is kept, and is nobody's any more.
+        first.data.add_(1.0)
+
+    run = record(tmp_path / "a.h5", model, optimizer, train)
+    assert run.facts.complete
+    assert len(run.digests("model.0.weight", 2)) == 1
+    assert run.digests("model.0.weight", 2) == [digest_of(other.weight.detach())]
+    assert run.flags("model.0.bias") == [EventFlag.INIT, EventFlag.NONE, EventFlag.NONE]
+    for step_ in (1, 2):
+        assert "model.0.out" in run.names(Group.FORWARD, step_)
+        assert "model.0.out.grad" in run.names(Group.GRAD_OUT, step_)
+    assert "model.0.bias.grad_scratch" in run.names(Group.GRAD_SCRATCH, 1)

@@ -1,6 +1,8 @@
 """The writer through the reader: what went in comes out, under hostile names and threads."""
 
+import _thread
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import h5py
@@ -14,6 +16,7 @@ from bisect_debugger.format.digests import DIGEST_ALGORITHM, content_digest
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.runs import open_run
+from probes.threads import ThreadNumbers
 from probes.writer import Header, RunWriter
 from tests.verification import verify
 
@@ -230,20 +233,51 @@ def test_edges_seeding_and_gaps_come_back(tmp_path: Path) -> None:
         assert run.facts.uncovered == ("net.mask: a meta or fake tensor",)
 
 
-def test_threads_are_numbered_by_appearance_and_never_again(tmp_path: Path) -> None:
-    writer = RunWriter(tmp_path / "a.h5", Header())
+def numbers_of_threads(path: Path, names: Iterable[str]) -> list[int]:
+    """Main, then a thread per name, then main: the numbers that their events have."""
+    writer = RunWriter(path, Header())
     see(writer, "main", content(0), keep=False)
     # One after the other: the system gives the ident of a thread that ended to the next one.
-    for number in range(3):
-        thread = threading.Thread(target=see, args=(writer, f"worker {number}", content(number)))
+    for name in names:
+        thread = threading.Thread(target=see, args=(writer, name, content(1)), name=name)
         thread.start()
         thread.join()
     see(writer, "main", content(0), keep=False)
     writer.close_step(0)
     writer.finish(schema.END_COMPLETE)
-    with open_run(tmp_path / "a.h5") as run:
-        assert run.events(0).thread.tolist() == [0, 1, 2, 3, 0]
+    with open_run(path) as run:
         verify(run)
+        numbers: list[int] = run.events(0).thread.tolist()
+        return numbers
+
+
+def test_a_thread_has_the_same_number_whenever_it_comes(tmp_path: Path) -> None:
+    first = numbers_of_threads(tmp_path / "a.h5", ["actor", "replay", "prefetch"])
+    assert first[0] == first[-1] == 0
+    assert len(set(first)) == 4
+    second = numbers_of_threads(tmp_path / "b.h5", ["prefetch", "actor", "replay"])
+    assert second == [0, first[3], first[1], first[2], 0]
+
+
+def test_a_thread_that_takes_over_a_name_takes_over_its_number(tmp_path: Path) -> None:
+    first = numbers_of_threads(tmp_path / "a.h5", ["actor", "replay", "actor"])
+    assert first[1] == first[3] != first[2]
+
+
+def test_threads_that_python_did_not_start_are_not_made_known_to_it() -> None:
+    numbers, found = ThreadNumbers(), []
+    for _ in range(2):
+        done = threading.Event()
+
+        def work(done: threading.Event = done) -> None:
+            found.append(numbers.current())
+            done.set()
+
+        _thread.start_new_thread(work, ())
+        assert done.wait(10)
+    assert len(set(found) - {0}) == 2
+    assert numbers.foreign == set(found)
+    assert not any(isinstance(one, threading._DummyThread) for one in threading.enumerate())
 
 
 def test_events_of_many_threads_are_all_kept(tmp_path: Path) -> None:

@@ -1,0 +1,95 @@
+"""Folding a step's events into its digests, and setting apart what belongs to no step."""
+
+from array import array
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bisect_debugger.format.digests import chain, chain_groups, name_hash, step_digests
+from bisect_debugger.format.groups import GROUP_COUNT, Group
+from bisect_debugger.format.schema import EventFlag
+from probes.threads import ThreadNumbers
+
+_BACKGROUND = int(EventFlag.BACKGROUND)
+_NEVER_OF_AN_ENGINE = np.array([Group.SIMULATOR, Group.REPLAY, Group.DATA], dtype=np.uint8)
+"""Groups that no thread of the autograd engine has events of."""
+
+
+class Folding:
+    """The digests of a run, step by step.
+
+    Attributes:
+        running: digest over all steps so far.
+        running_groups: (GROUP_COUNT,) the same of each group.
+    """
+
+    def __init__(self, threads: ThreadNumbers) -> None:
+        """Begin with nothing.
+
+        Args:
+            threads: numbers the threads; the calling one is taken to step the optimizer until
+                another does.
+        """
+        self.running = bytes(16)
+        self.running_groups: npt.NDArray[np.uint64] = np.zeros(GROUP_COUNT, dtype=np.uint64)
+        self._threads = threads
+        self._stepping = threads.current()
+        self._identity = array("Q")
+        self._groups = array("B")
+
+    def add_buffer(self, group: Group, name: str) -> int:
+        """The id of one more buffer.
+
+        Args:
+            group: its group.
+            name: its name as it is stored, so that a digest can be computed from the file.
+        """
+        self._identity.append(name_hash(group, name))
+        self._groups.append(int(group))
+        return len(self._identity) - 1
+
+    def step(
+        self, packed: bytearray, row: np.dtype[Any], *, closed: bool
+    ) -> tuple[bytes, npt.NDArray[np.uint64]]:
+        """Fold one step's events, and flag those that belong to no step.
+
+        Args:
+            packed: the events as rows; flags are set in place.
+            row: type of a row.
+            closed: the calling thread stepped an optimizer.
+
+        Returns:
+            Digest of the step, and (GROUP_COUNT,) of each group.
+        """
+        if closed:
+            self._stepping = self._threads.current()
+        rows = np.frombuffer(packed, dtype=row)
+        groups = np.array(self._groups, dtype=np.uint8)[rows["buffer"]]
+        aside = self._aside(rows["thread"], groups)
+        if aside.any():
+            rows["flags"][aside] |= _BACKGROUND
+            rows, groups = rows[~aside], groups[~aside]
+        own, own_groups = step_digests(
+            np.array(self._identity, dtype=np.uint64)[rows["buffer"]],
+            rows["digest"].astype(np.uint64),
+            groups,
+            rows["thread"],
+        )
+        self.running = chain(self.running, own)
+        self.running_groups = chain_groups(self.running_groups, own_groups)
+        return own, own_groups
+
+    def _aside(
+        self, threads: npt.NDArray[np.uint16], groups: npt.NDArray[np.uint8]
+    ) -> npt.NDArray[np.bool_]:
+        """Events of threads that run beside the training.
+
+        When such a thread does its work is decided by the system, so the step that happens to be
+        going on says nothing. The threads of the autograd engine do work that the step waits for.
+        """
+        other: npt.NDArray[np.bool_] = threads != self._stepping
+        if not other.any():
+            return other
+        engine = np.isin(threads, np.array(sorted(self._threads.foreign), dtype=np.uint16))
+        return np.logical_and(other, ~engine | np.isin(groups, _NEVER_OF_AN_ENGINE))
