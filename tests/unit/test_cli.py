@@ -36,7 +36,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     shown, said = capsys.readouterr()
     assert said == ""
     for name, line in cli.COMMANDS.items():
-        assert f"  {name:<10} {line}\n" in shown
+        assert f"  {name:<12} {line}\n" in shown
 
 
 def test_without_a_command_the_help_is_narration(capsys: pytest.CaptureFixture[str]) -> None:
