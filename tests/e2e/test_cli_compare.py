@@ -93,7 +93,8 @@ def test_another_number_of_steps_is_said(tmp_path: Path) -> None:
     assert "the first ends at step 2, the second at step 1" in done.stdout
     killed = write_run(tmp_path / "k.h5", plain_steps(2), end="incomplete", reason="disk full")
     done = cli("compare", a, killed)
-    assert done.returncode == 0
+    assert done.returncode == 3
+    assert done.stdout.startswith("Inconclusive: everything that both runs recorded")
     assert "is incomplete (disk full); its last whole step is 1" in done.stdout
 
 
