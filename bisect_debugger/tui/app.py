@@ -309,12 +309,15 @@ class BisectApp(App[None]):
         path = self._write_note(await self.session.note())
         if path is None:
             return
-        try:
-            command = editor_command(path)
-            with self.suspend():
-                edit(command)
-        except (OSError, ValueError) as error:
-            self.say(f"the editor did not start: {elide(str(error), 50)}; see $EDITOR")
+        problem = ""
+        with self.suspend():
+            # Nothing may leave this block by an error: the terminal would not be taken back.
+            try:
+                edit(editor_command(path))
+            except (OSError, ValueError) as error:
+                problem = elide(str(error), 50)
+        if problem:
+            self.say(f"the editor did not start: {problem}; see $EDITOR")
 
     def _write_note(self, content: str) -> Path | None:
         folder = self.session.paths[0].parent

@@ -58,11 +58,14 @@ class Terminal:
         subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
 
 
-def a_terminal(size: tuple[int, int], tmp_path: Path) -> Iterator[Terminal]:
+def a_terminal(size: tuple[int, int], tmp_path: Path, editor: str = "true") -> Iterator[Terminal]:
     width, height = size
     for name in ("a.h5", "b.h5"):
         shutil.copy(SAMPLES / "two_origins" / name, tmp_path)
-    command = f"cd '{tmp_path}' && '{sys.executable}' -m bisect_debugger.cli open a.h5 b.h5"
+    command = (
+        f"cd '{tmp_path}' && unset VISUAL && export EDITOR={editor} && "
+        f"'{sys.executable}' -m bisect_debugger.cli open a.h5 b.h5"
+    )
     opened = Terminal(tmp_path / "tmux", width, height, command)
     try:
         yield opened
@@ -97,6 +100,24 @@ def test_what_is_typed_into_a_prompt_is_seen(asked: Terminal) -> None:
     assert "no buffer of this step has zzz in its name" in [line.strip() for line in lines]
     asked.keys("Escape")
     asked.wait_for("rng.python@init")
+
+
+@pytest.fixture
+def without_editor(tmp_path: Path) -> Iterator[Terminal]:
+    yield from a_terminal((80, 24), tmp_path, "no-such-editor")
+
+
+def test_an_editor_that_does_not_start_leaves_the_terminal_to_the_ui(
+    without_editor: Terminal,
+) -> None:
+    without_editor.wait_for("Verdict: diverged")
+    without_editor.wait_for("1 verdict")
+    without_editor.keys("E")
+    without_editor.wait_for("the editor did not start")
+    without_editor.keys("3")
+    without_editor.wait_for("Timeline: 5 steps")
+    without_editor.keys("q")
+    assert without_editor.ended()
 
 
 def test_a_walk_through_every_screen(terminal: Terminal, tmp_path: Path) -> None:
