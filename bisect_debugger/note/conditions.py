@@ -1,6 +1,7 @@
 """Under which conditions the runs were made, and how to make them again."""
 
 import json
+from pathlib import PurePath
 
 from bisect_debugger.diagnosis.cases import environment_differences
 from bisect_debugger.diagnosis.evidence import step_words
@@ -25,6 +26,9 @@ _SHOWN_FACTS = (
 
 _VALUE_CHARACTERS = 120
 _SEEDING_SHOWN = 20
+
+_FOLDER = "again"
+"""Variable of the shell that holds the folder of the new recordings."""
 
 
 def render_environment(a: RunFacts, b: RunFacts) -> str:
@@ -64,20 +68,55 @@ def _seeding(facts: RunFacts) -> list[str]:
 
 
 def render_reproduce(pair: Pair) -> str:
-    """The section: the recorded commands, and the comparison."""
-    commands = [_command(facts) for facts in (pair.a.facts, pair.b.facts)]
-    names = [pair.a.path.name, pair.b.path.name]
+    """The section: the recorded commands with new files to record into, and the comparison.
+
+    A recording never overwrites, so a command as it was would fail where its run still lies. The
+    new files lie in a fresh folder, which lets the block run any number of times.
+    """
+    runs = (pair.a.facts, pair.b.facts)
+    names = [facts.path.name for facts in runs]
     if names[0] == names[1]:
-        names = [str(pair.a.path), str(pair.b.path)]
-    compare = shell(["bisect-debugger", "compare", *names])
-    return "\n".join(["## How to reproduce", "", block([*commands, compare], "sh")])
+        names = [f"{number}-{name}" for number, name in enumerate(names, 1)]
+    lines = [f"{_FOLDER}=$(mktemp -d)"]
+    for facts, name in zip(runs, names, strict=True):
+        lines += _command(facts, _fresh(name))
+    lines.append(f"bisect-debugger compare {' '.join(map(_fresh, names))}")
+    return "\n".join(["## How to reproduce", "", block(lines, "sh")])
 
 
-def _command(facts: RunFacts) -> str:
+def _fresh(name: str) -> str:
+    """A file in the fresh folder, as a word of a shell."""
+    return f'"${_FOLDER}"/{shell([name])}'
+
+
+def _command(facts: RunFacts, fresh: str) -> list[str]:
+    argv = _argv(facts)
+    name = shell([facts.path.name])
+    if not argv:
+        return [f"# the command of the run {name} was not recorded; record it again as {fresh}"]
+    for place in reversed(range(len(argv))):
+        option, value = _option(argv[place])
+        # The name alone: a run may have been moved, and its path may have been shortened.
+        if PurePath(value).name == facts.path.name:
+            written = f"{shell([option]) if option else ''}{fresh}"
+            return [" ".join([*map(_word, argv[:place]), written, *map(_word, argv[place + 1 :])])]
+    note = f"# this command does not name the file {name}; let it record into {fresh}"
+    return [note, shell(argv)]
+
+
+def _word(argument: str) -> str:
+    return shell([argument])
+
+
+def _option(argument: str) -> tuple[str, str]:
+    """What stands before the value in ``--out=a.h5``, and the value."""
+    option, equals, value = argument.partition("=")
+    return (option + equals, value) if equals else ("", argument)
+
+
+def _argv(facts: RunFacts) -> list[str]:
     try:
         argv = json.loads(facts.environment.get("argv", ""))
     except (ValueError, RecursionError):
-        argv = None
-    if not isinstance(argv, list) or not argv:
-        return f"# the command of the run {shell([facts.path.name])} was not recorded"
-    return shell([str(argument) for argument in argv])
+        return []
+    return [str(argument) for argument in argv] if isinstance(argv, list) else []

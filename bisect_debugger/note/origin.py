@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Origin, Reached
-from bisect_debugger.metrics import describe
+from bisect_debugger.format.groups import Group
 from bisect_debugger.note.escape import code, text
+from bisect_debugger.report.numbers import difference_lines
+from bisect_debugger.report.said import Said, say_once
 
 ORIGINS_SHOWN = 10
 """Origins with a section of their own; a note must fit a comment, which GitHub cuts at 65,536
@@ -18,8 +20,9 @@ _SENTENCE_CHARACTERS = 1000
 
 def render_origins(origins: Sequence[Origin]) -> list[str]:
     """One section each; of many origins those behind the first ten share a list."""
+    shown = zip(origins[:ORIGINS_SHOWN], say_once(origins), strict=False)
     sections = [
-        render_origin(number, origin) for number, origin in enumerate(origins[:ORIGINS_SHOWN], 1)
+        render_origin(number, origin, said) for number, (origin, said) in enumerate(shown, 1)
     ]
     further = origins[ORIGINS_SHOWN:]
     if further:
@@ -34,12 +37,13 @@ def render_origins(origins: Sequence[Origin]) -> list[str]:
     return sections
 
 
-def render_origin(number: int, origin: Origin) -> str:
+def render_origin(number: int, origin: Origin, said: Said) -> str:
     """The section of one origin.
 
     Args:
         number: its place, 1 is the one to fix first.
         origin: what to tell.
+        said: its evidence and advice, without what stands under an earlier origin.
     """
     where = f", code at {code(origin.source)}" if origin.source else ""
     proven = ", proven" if origin.proven else ""
@@ -52,14 +56,17 @@ def render_origin(number: int, origin: Origin) -> str:
         "",
         *_reach(origin),
         *_numbers(origin),
-        *_section("Evidence:", [f"- {_sentence(line)}" for line in origin.evidence]),
+        *_section("Evidence:", [f"- {_sentence(line)}" for line in said.evidence]),
         *_section(
             "What to change:",
-            [f"{rank}. {_sentence(line)}" for rank, line in enumerate(origin.advice, 1)],
+            [f"{rank}. {_sentence(line)}" for rank, line in enumerate(said.advice, 1)],
         ),
     ]
-    if origin.confirm:
-        lines += ["", f"What would confirm it: {_sentence(origin.confirm)}"]
+    if said.confirm:
+        lines += ["", f"What would confirm it: {_sentence(said.confirm)}"]
+    if said.as_for:
+        more = "The rest of the evidence, what" if said.repeats_evidence else "What"
+        lines += ["", f"{more} to change and what would confirm it: as for origin {said.as_for}."]
     return "\n".join(lines)
 
 
@@ -102,8 +109,10 @@ def _place(reached: Reached) -> str:
 
 def _numbers(origin: Origin) -> list[str]:
     if origin.difference is None:
+        if origin.group is Group.RNG:
+            return ["- the state of a generator is kept as a digest only, so there are no numbers"]
         return ["- no values were recorded, so there are no numbers (level full has them)"]
-    return [f"- {text(line, 400)}" for line in describe(origin.difference)]
+    return [f"- {text(line, 400)}" for line in difference_lines(origin.difference)]
 
 
 def _section(title: str, lines: list[str]) -> list[str]:

@@ -3,13 +3,13 @@
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.note.escape import code
 from bisect_debugger.report.grid import GridCell, GroupGrid, Named
-from bisect_debugger.report.table import size_words
+from bisect_debugger.report.table import letters_legend, size_words
 
 _NAME_CHARACTERS = 60
 
 
 def render_table(grid: GroupGrid) -> str:
-    """Rows are groups with their letter, columns are steps."""
+    """Rows are groups with their letter, columns are steps; below it what the letters mean."""
     lines = [
         "| group | " + " | ".join(map(step_words, grid.steps)) + " |",
         "|---|" + "---|" * len(grid.steps),
@@ -17,7 +17,9 @@ def render_table(grid: GroupGrid) -> str:
     for group, cells in zip(grid.groups, grid.cells, strict=True):
         head = f"{group.letter} {code(group.label)}".lstrip()
         lines.append(f"| {head} | " + " | ".join(map(_cell, cells)) + " |")
-    return "\n".join(lines)
+    letters = letters_legend(grid.groups)
+    legend = ["k/n: differing of all events", *([letters] if letters else [])]
+    return "\n".join([*lines, "", f"({'; '.join(legend)})"])
 
 
 def _cell(cell: GridCell) -> str:

@@ -1,9 +1,20 @@
 """The table of groups x steps as text: symbols and counts, then what differs by name."""
 
+from collections.abc import Sequence
+
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.errors import printable
+from bisect_debugger.format.groups import Group
 from bisect_debugger.report.grid import GridCell, GroupGrid, Named
 from bisect_debugger.twins import Status
+
+_LETTERS = {
+    Group.REPLAY: "replay samples",
+    Group.PARAM: "parameters",
+    Group.FORWARD: "inputs and outputs of modules",
+    Group.GRAD_OUT: "gradients of outputs",
+    Group.GRAD_SCRATCH: "gradients of one backward pass",
+}
 
 _GROUP_WIDTH = 16
 _NAME_CHARACTERS = 80
@@ -25,6 +36,9 @@ def render_grid(grid: GroupGrid) -> str:
         for place, head in enumerate(heads)
     ]
     lines.append(f"  {_legend(grid)}")
+    letters = letters_legend(grid.groups)
+    if letters:
+        lines.append(f"  ({letters})")
     details = list(_details(grid))
     return "\n".join(line.rstrip() for line in [*lines, *([""] if details else []), *details])
 
@@ -37,6 +51,12 @@ def _legend(grid: GroupGrid) -> str:
     used = {cell.status for cells in grid.cells for cell in cells}
     words = [f"{status.symbol} {status.word}" for status in Status if status in used]
     return f"({', '.join([*words, 'k/n: differing of all events'])})"
+
+
+def letters_legend(groups: Sequence[Group]) -> str:
+    """What the letters before these groups stand for; empty where none of them has one."""
+    words = [f"{group.letter} {_LETTERS[group]}" for group in groups if group.letter]
+    return f"letters of determinism reports: {', '.join(words)}" if words else ""
 
 
 def _details(grid: GroupGrid) -> list[str]:

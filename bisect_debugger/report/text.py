@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin, TrailStep
 from bisect_debugger.errors import printable
-from bisect_debugger.metrics import describe
+from bisect_debugger.report.numbers import difference_lines
+from bisect_debugger.report.said import Said, say_once
 
 _ORIGINS_SHOWN = 10
 _EVIDENCE_SHOWN = 3
@@ -20,9 +21,10 @@ def render_diagnosis(diagnosis: Diagnosis, *, trail: bool = False) -> str:
         trail: everything: also the decision tree as it was walked, and all evidence and advice.
     """
     lines = [diagnosis.sentence, *_firsts(diagnosis)]
-    for number, origin in enumerate(diagnosis.origins, 1):
+    said = say_once(diagnosis.origins)
+    for number, (origin, words) in enumerate(zip(diagnosis.origins, said, strict=True), 1):
         if number <= _ORIGINS_SHOWN or trail:
-            lines += ["", *_origin(number, origin, full=trail)]
+            lines += ["", *_origin(number, origin, words, full=trail)]
     left = len(diagnosis.origins) - _ORIGINS_SHOWN
     if left > 0 and not trail:
         lines += ["", f"({left} more origins with -v)"]
@@ -85,7 +87,7 @@ def _firsts(diagnosis: Diagnosis) -> list[str]:
     return lines
 
 
-def _origin(number: int, origin: Origin, *, full: bool) -> list[str]:
+def _origin(number: int, origin: Origin, said: Said, *, full: bool) -> list[str]:
     where = f", {printable(origin.source)}" if origin.source else ""
     proven = ", proven" if origin.proven else ""
     lines = [
@@ -102,18 +104,22 @@ def _origin(number: int, origin: Origin, *, full: bool) -> list[str]:
     if full and origin.contaminated:
         lines.append(f"reached: {', '.join(map(printable, origin.contaminated))}")
     if origin.difference is not None:
-        lines += describe(origin.difference)
-    evidence = origin.evidence if full else origin.evidence[:_EVIDENCE_SHOWN]
-    advice = origin.advice if full else origin.advice[:_ADVICE_SHOWN]
-    lines += [f"why: {sentence}" for sentence in evidence]
-    lines += [f"try: {line}" for line in advice]
-    if origin.confirm:
-        lines.append(f"confirm: {origin.confirm}")
-    left_out = len(origin.evidence) - len(evidence) + len(origin.advice) - len(advice)
-    if left_out:
-        lines.append(f"({left_out} more with -v)")
+        lines += difference_lines(origin.difference)
     title = f"{number}. {printable(origin.component)}: {origin.cause.value}{proven}"
-    return [title, *(f"   {line}" for line in lines)]
+    return [title, *(f"   {line}" for line in [*lines, *_words(said, full=full)])]
+
+
+def _words(said: Said, *, full: bool) -> list[str]:
+    evidence = said.evidence if full else said.evidence[:_EVIDENCE_SHOWN]
+    advice = said.advice if full else said.advice[:_ADVICE_SHOWN]
+    lines = [f"why: {sentence}" for sentence in evidence]
+    lines += [f"try: {line}" for line in advice]
+    if said.confirm:
+        lines.append(f"confirm: {said.confirm}")
+    if said.reference:
+        lines.append(said.reference)
+    left_out = len(said.evidence) - len(evidence) + len(said.advice) - len(advice)
+    return [*lines, f"({left_out} more with -v)"] if left_out else lines
 
 
 def _pairs(diagnosis: Diagnosis) -> list[str]:

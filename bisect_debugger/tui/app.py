@@ -4,12 +4,14 @@ from collections.abc import Coroutine, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
+from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 
+from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.tui.actions import ACTIONS, bindings
-from bisect_debugger.tui.export import edit, write_numbered
+from bisect_debugger.tui.export import edit, editor_command, write_copied, write_numbered
 from bisect_debugger.tui.look import elide
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.screens.buffer import BufferScreen
@@ -74,6 +76,11 @@ class BisectApp(App[None]):
                 lambda name=action.name: self.run_worker(self.run_action(name)),
             )
 
+    def on_key(self, event: events.Key) -> None:
+        """Hand a key that nobody took to the prompt: an input takes its own before."""
+        if isinstance(self.screen, Prompt):
+            self.screen.take(event)
+
     # --- going from screen to screen
 
     async def go(self, name: str) -> None:
@@ -119,12 +126,24 @@ class BisectApp(App[None]):
     async def _go_to_event(self, step: int, name: str, values: bool) -> None:
         common_row = await self.session.row_of_step(step)
         if common_row is None:
-            self.notify(f"step {step} is not recorded in both runs")
+            self.say(await self._no_such_step(step))
             return
         await self._show_step(common_row, name)
         chosen = self._buffers.chosen
         if values and chosen is not None and chosen.name == name:
             await self._show_row(chosen)
+
+    async def _no_such_step(self, step: int) -> str:
+        first = step_words(await self.session.step_number(0))
+        last = step_words(await self.session.step_number(self.session.step_count - 1))
+        return f"{step_words(step)} is not in both runs: they share {first} to {last}"
+
+    def say(self, text: str) -> None:
+        """Answer in the status line of the screen that a person looks at."""
+        for screen in reversed(self.screen_stack):
+            if isinstance(screen, BaseScreen):
+                screen.say(text)
+                return
 
     @property
     def _buffers(self) -> BuffersScreen:
@@ -170,8 +189,10 @@ class BisectApp(App[None]):
         await self.go("help")
 
     async def action_back(self) -> None:
-        """Go back to where we came from."""
-        if self._came_from:
+        """Clear the filter where one hides events; else go back to where we came from."""
+        if self.screen is self._buffers and self._buffers.filter_text:
+            self._buffers.set_filter("")
+        elif self._came_from:
             await self.switch_screen(self._came_from.pop())
 
     def action_first(self) -> None:
@@ -182,7 +203,7 @@ class BisectApp(App[None]):
         diagnosis = await self.session.diagnose()
         if diagnosis.onset is None:
             await self._show_step(0, "")
-            self.notify("Nothing diverged in training: these are the first events.")
+            self.say("nothing diverged in training: these are the first events  (u: all)")
         else:
             await self._go_to_event(diagnosis.onset.step, diagnosis.onset.buffer, values=False)
 
@@ -203,35 +224,42 @@ class BisectApp(App[None]):
 
     def action_filter(self) -> None:
         """Ask for a filter of the events."""
-        self._later(self._filter())
+        self.push_screen(
+            Prompt(
+                "filter names",
+                "text, !text or re:pattern  enter: apply, empty for all  esc: as before",
+                self._buffers.filter_text,
+            ),
+            lambda answer: None if answer is None else self._later(self._filter(answer)),
+        )
 
-    async def _filter(self) -> None:
+    async def _filter(self, answer: str) -> None:
         if not self._buffers.loaded:
             await self._first()
         await self.go("buffers")
-        answer = await self.push_screen_wait(
-            Prompt("filter: text, !text or re:pattern", self._buffers.filter_text)
-        )
-        if answer is not None:
-            self._buffers.set_filter(answer)
+        self._buffers.set_filter(answer)
 
     def action_go_to(self) -> None:
         """Ask where to go."""
-        self._later(self._go_to())
+        self.push_screen(
+            Prompt("go to", "412, step 412, init, part of a name, or first  enter: go  esc: stay"),
+            lambda answer: self._later(self._go_to(answer)) if answer else None,
+        )
 
-    async def _go_to(self) -> None:
-        answer = await self.push_screen_wait(Prompt("go to: 412, step 412, a name, or first"))
-        if not answer:
-            return
+    async def _go_to(self, answer: str) -> None:
         word = answer.strip().removeprefix("step ").strip()
         if word == "first":
             await self._first()
         elif word.removeprefix("-").isdigit() or word == "init":
             await self._go_to_event(-1 if word == "init" else int(word), "", values=False)
         else:
-            await self.go("buffers")
-            if not self._buffers.go_to_name(word):
-                self.notify(f"no buffer of this step has {elide(word, 40)} in its name")
+            await self._go_to_name(word)
+
+    async def _go_to_name(self, word: str) -> None:
+        if not self._buffers.loaded:
+            await self._first()
+        await self.go("buffers")
+        self.say(self._buffers.go_to_name(word))
 
     def action_toggle_equal(self) -> None:
         """Show or hide equal events."""
@@ -255,38 +283,54 @@ class BisectApp(App[None]):
         screen = self.screen
         text = screen.copied_text() if isinstance(screen, BaseScreen) else ""
         if not text:
-            self.notify("There is nothing to copy here.")
+            self.say("there is nothing to copy here")
             return
         self.copy_to_clipboard(text)
-        self._write("copied", ".txt", text, "Copied; also written to")
+        try:
+            path = write_copied(text)
+        except (OSError, RuntimeError) as error:
+            # Without a home folder there is no cache folder, which is a RuntimeError.
+            self.say(f"copied; the cache folder cannot be written to: {elide(str(error), 60)}")
+        else:
+            self._say_path("copied; also written to", path)
 
     def action_export(self) -> None:
         """Write the note beside the first run."""
         self._later(self._export())
 
     async def _export(self) -> None:
-        self._write("note", ".md", await self.session.note(), "The note is in")
+        self._write_note(await self.session.note())
 
     def action_edit(self) -> None:
         """Write the note and open it in the editor."""
         self._later(self._edit())
 
     async def _edit(self) -> None:
-        path = self._write("note", ".md", await self.session.note(), "The note is in")
-        if path is not None:
-            with self.suspend():
-                edit(path)
+        path = self._write_note(await self.session.note())
+        if path is None:
+            return
+        problem = ""
+        with self.suspend():
+            # Nothing may leave this block by an error: the terminal would not be taken back.
+            try:
+                edit(editor_command(path))
+            except (OSError, ValueError) as error:
+                problem = elide(str(error), 50)
+        if problem:
+            self.say(f"the editor did not start: {problem}; see $EDITOR")
 
-    def _write(self, stem: str, suffix: str, content: str, words: str) -> Path | None:
+    def _write_note(self, content: str) -> Path | None:
         folder = self.session.paths[0].parent
         try:
-            path = write_numbered(folder, stem, suffix, content)
+            path = write_numbered(folder, "note", ".md", content)
         except OSError as error:
-            self.notify(f"{elide(str(folder), 60)} cannot be written to: {error.strerror}")
+            self.say(f"{elide(str(folder), 50)} cannot be written to: {error.strerror}")
             return None
-        if isinstance(self.screen, BaseScreen):
-            self.screen.set_status(f"{words} {elide(str(path), 60)}")
+        self._say_path("the note is in", path)
         return path
+
+    def _say_path(self, words: str, path: Path) -> None:
+        self.say(f"{words} {elide(str(path), max(20, self.size.width - len(words) - 1))}")
 
 
 def show(a: str | Path, b: str | Path, *, ascii_only: bool = False) -> None:

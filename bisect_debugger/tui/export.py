@@ -1,4 +1,4 @@
-"""Out of the UI: the note beside the run, what was copied in a file, the editor."""
+"""Out of the UI: the note beside the run, what was copied in the cache folder, the editor."""
 
 import os
 import shlex
@@ -25,12 +25,42 @@ def write_numbered(folder: Path, stem: str, suffix: str, content: str) -> Path:
         return path
 
 
+def write_copied(content: str) -> Path:
+    """Write what was copied last into the user's cache folder, in place of what stood there.
+
+    Not beside the run: somebody who copies wants no new file among the recordings.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    path = cache_folder() / "copied.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def cache_folder() -> Path:
+    """The user's cache folder of this program, by the XDG base directory specification."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    # The specification has a relative path ignored.
+    base = Path(named) if named.startswith("/") else Path("~/.cache").expanduser()
+    return base / "bisect-debugger"
+
+
 def editor_command(path: Path) -> list[str]:
-    """The user's editor with a file to open; `vi` where none is set."""
+    """The user's editor with a file to open; `vi` where none is set.
+
+    Raises:
+        ValueError: the quotes in the setting do not close.
+    """
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     return [*shlex.split(editor), str(path)]
 
 
-def edit(path: Path) -> int:
-    """Open a file in the user's editor and wait; returns its exit code."""
-    return subprocess.run(editor_command(path), check=False).returncode
+def edit(command: list[str]) -> int:
+    """Start the user's editor and wait; returns its exit code.
+
+    Raises:
+        OSError: there is no such program.
+    """
+    return subprocess.run(command, check=False).returncode

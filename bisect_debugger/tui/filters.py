@@ -14,7 +14,7 @@ class BadFilter(Exception):
 class Order(Enum):
     """How rows are sorted."""
 
-    EXECUTION = "execution order"
+    EXECUTION = "execution"
     NAME = "name"
     GROUP = "group"
 

@@ -32,6 +32,33 @@ SHORT_GROUPS: dict[Group, str] = {
     Group.USER: "user",
 }
 
+_THREE = {Group.LOSS: "los", Group.GRAD_OUT: "gou", Group.GRAD_SCRATCH: "gsc", Group.GRAD: "gra"}
+
+
+def short_group(group: Group, width: int) -> str:
+    """The group in at most four characters, or in three where there is no room for more."""
+    short = SHORT_GROUPS[group]
+    if len(short) <= width:
+        return short
+    return _THREE.get(group, short[:width])
+
+
+def groups_legend() -> Text:
+    """Every group with its short form and what it is."""
+    text = Text("Groups\n", "bold")
+    for group in Group:
+        text.append(f"{SHORT_GROUPS[group]:<5}{group.label}: {group.meaning}\n")
+    return text
+
+
+def symbols_legend(*, ascii_only: bool) -> Text:
+    """Every symbol with its word."""
+    text = Text("Symbols\n", "bold")
+    for status in Status:
+        text.append_text(symbol(status, ascii_only=ascii_only))
+        text.append(f"  {status.word}\n")
+    return text
+
 
 def symbol(status: Status, *, ascii_only: bool) -> Text:
     """The status as one coloured character."""

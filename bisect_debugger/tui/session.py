@@ -18,6 +18,9 @@ from bisect_debugger.twins import Pair, Row, Status
 
 T = TypeVar("T")
 
+BLOCK = 256
+"""Steps per read."""
+
 AROUND = 4
 """Elements shown on either side of the first difference."""
 
@@ -29,6 +32,8 @@ class BufferView:
     row: Row
     difference: Difference | None
     around: tuple[ElementPair, ...]
+    level: str
+    """The level of both recordings, or of the one that kept less."""
 
 
 class Session:
@@ -72,6 +77,16 @@ class Session:
         """The first differing common row from ``start`` on, or None."""
         return await self._ask(lambda: next(self._pair.different_rows(start), None))
 
+    async def previous_different(self, start: int) -> int | None:
+        """The last differing common row before ``start``, or None."""
+        for hi in range(start, 0, -BLOCK):
+            lo = max(0, hi - BLOCK)
+            cells = await self.cells(lo, hi)
+            for row in reversed(range(lo, hi)):
+                if any(status.diverges for status in cells[row - lo][1]):
+                    return row
+        return None
+
     async def buffer(self, row: Row) -> BufferView:
         """Numbers and values of one row."""
         return await self._ask(lambda: self._buffer(row))
@@ -91,10 +106,10 @@ class Session:
 
     def _buffer(self, row: Row) -> BufferView:
         difference = self._pair.difference(row)
-        if difference is None or row.a is None:
-            return BufferView(row, difference, ())
-        left, right = self._pair.values(row)
-        if left is None or right is None:
-            return BufferView(row, difference, ())
-        around = neighbourhood(left, right, row.a.layout, difference.first_index, AROUND)
-        return BufferView(row, difference, tuple(around))
+        around: tuple[ElementPair, ...] = ()
+        left, right = self._pair.values(row) if difference is not None else (None, None)
+        if difference and row.a and left is not None and right is not None:
+            around = tuple(neighbourhood(left, right, row.a.layout, difference.first_index, AROUND))
+        levels = (self._pair.a.facts.level, self._pair.b.facts.level)
+        level = next((level for level in levels if level != "full"), "full")
+        return BufferView(row, difference, around, level)

@@ -117,7 +117,8 @@ def test_the_command_in_the_note_means_what_was_recorded(tmp_path: Path) -> None
         write_run(tmp_path / f"{name}.h5", plain_steps(), environment=environment) for name in "ab"
     )
     note = cli("note", a, b, "-o", "-").stdout
-    command = note.split("```sh\n")[1].splitlines()[0]
+    # Neither command names its file, so a remark stands before it.
+    command = note.split("```sh\n")[1].splitlines()[2]
     read_back = subprocess.run(
         ["bash", "-c", f"printf '%s\\0' {command}"], capture_output=True, check=True
     )

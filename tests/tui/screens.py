@@ -8,7 +8,6 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from bisect_debugger.tui.app import BisectApp
-from bisect_debugger.tui.screens.prompt import Prompt
 from bisect_debugger.tui.session import Session
 from bisect_debugger.twins import open_pair
 
@@ -31,9 +30,6 @@ async def settled(pilot: "Pilot[None]") -> None:
     """Wait until nothing is being read and everything is painted."""
     for _ in range(3):
         await pilot.pause()
-        if isinstance(pilot.app.screen, Prompt):
-            # The worker that asks waits for the answer, which is yet to be typed.
-            return
         await pilot.app.workers.wait_for_complete()
     await pilot.pause()
 
@@ -49,6 +45,11 @@ def screen_text(app: BisectApp) -> str:
     """What stands on the screen, a line per row, without trailing blanks."""
     strips = app.screen._compositor.render_strips()
     return "\n".join(strip.text.rstrip() for strip in strips) + "\n"
+
+
+def status(app: BisectApp) -> str:
+    """The status line, where every answer stands."""
+    return screen_text(app).splitlines()[-2].strip()
 
 
 def hold_to_golden(app: BisectApp, name: str) -> None:

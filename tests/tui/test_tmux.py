@@ -58,17 +58,66 @@ class Terminal:
         subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
 
 
-@pytest.fixture(params=[(80, 24), (200, 50)], ids=["80x24", "200x50"])
-def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
-    width, height = request.param
+def a_terminal(size: tuple[int, int], tmp_path: Path, editor: str = "true") -> Iterator[Terminal]:
+    width, height = size
     for name in ("a.h5", "b.h5"):
         shutil.copy(SAMPLES / "two_origins" / name, tmp_path)
-    command = f"cd '{tmp_path}' && '{sys.executable}' -m bisect_debugger.cli open a.h5 b.h5"
+    command = (
+        f"cd '{tmp_path}' && unset VISUAL && export EDITOR={editor} && "
+        f"'{sys.executable}' -m bisect_debugger.cli open a.h5 b.h5"
+    )
     opened = Terminal(tmp_path / "tmux", width, height, command)
     try:
         yield opened
     finally:
         opened.close()
+
+
+@pytest.fixture(params=[(80, 24), (200, 50)], ids=["80x24", "200x50"])
+def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
+    yield from a_terminal(request.param, tmp_path)
+
+
+@pytest.fixture(params=[(80, 24), (100, 24), (140, 40)], ids=["80x24", "100x24", "140x40"])
+def asked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
+    yield from a_terminal(request.param, tmp_path)
+
+
+def test_what_is_typed_into_a_prompt_is_seen(asked: Terminal) -> None:
+    asked.wait_for("Verdict: diverged")
+    asked.wait_for("1 verdict")
+    asked.keys("f")
+    asked.wait_for("Buffers: init")
+    asked.keys("/", "o", "u", "t", "c")
+    asked.wait_for("filter names: outc")
+    asked.keys("Enter")
+    asked.wait_for('filter "outc": 1 of 20 events')
+    asked.keys(":", "z", "z", "z")
+    asked.wait_for("go to: zzz")
+    asked.keys("Enter")
+    # The answer stands alone in its line: nothing is laid over it.
+    lines = asked.wait_for("no buffer of this step has zzz in its name").splitlines()
+    assert "no buffer of this step has zzz in its name" in [line.strip() for line in lines]
+    asked.keys("Escape")
+    asked.wait_for("rng.python@init")
+
+
+@pytest.fixture
+def without_editor(tmp_path: Path) -> Iterator[Terminal]:
+    yield from a_terminal((80, 24), tmp_path, "no-such-editor")
+
+
+def test_an_editor_that_does_not_start_leaves_the_terminal_to_the_ui(
+    without_editor: Terminal,
+) -> None:
+    without_editor.wait_for("Verdict: diverged")
+    without_editor.wait_for("1 verdict")
+    without_editor.keys("E")
+    without_editor.wait_for("the editor did not start")
+    without_editor.keys("3")
+    without_editor.wait_for("Timeline: 5 steps")
+    without_editor.keys("q")
+    assert without_editor.ended()
 
 
 def test_a_walk_through_every_screen(terminal: Terminal, tmp_path: Path) -> None:
@@ -92,7 +141,7 @@ def test_a_walk_through_every_screen(terminal: Terminal, tmp_path: Path) -> None
     terminal.keys("Enter")
     assert "0x" in terminal.wait_for("Around the first difference")
     terminal.keys("6")
-    terminal.wait_for("# Comparison of twins")
+    terminal.wait_for("Comparison of twins: diverged")
     terminal.keys("x")
     terminal.wait_for("note.md")
     terminal.keys("q")

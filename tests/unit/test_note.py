@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 
 from bisect_debugger.diagnosis import Diagnosis, diagnose_pair
-from bisect_debugger.diagnosis.model import PairVerdict, Verdict
+from bisect_debugger.diagnosis.model import Cause, PairVerdict, Verdict
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.note import render_note
 from bisect_debugger.note.conditions import render_environment
-from bisect_debugger.note.origin import render_origin, render_origins
+from bisect_debugger.note.origin import render_origins
 from bisect_debugger.note.trail import render_trail
 from bisect_debugger.runs import SeedingCall
 from bisect_debugger.twins import open_pair
-from tests.builders import diagnosis, equal_diagnosis, facts, origin, trail_step
+from tests.builders import diagnosis, difference, equal_diagnosis, facts, origin, trail_step
 from tests.runs import Event, nudged, plain_steps, values, write_run
 from tests.unit.hostile import NAMES, names
 from tests.unit.markdown_reading import fences, foreign, headings, items, prose, tables
@@ -79,30 +79,46 @@ def test_an_origin_has_its_numbers_in_decimal_and_hex(twins: tuple[Path, Path]) 
     )
     assert any(line.startswith("relFro ") for line in shown)
     assert any(line.startswith("greatest absolute difference 0.001 at") for line in shown)
-    assert any(line.endswith(" ULP") for line in shown)
+    assert numbers.rel_fro <= 1e-3
+    assert f"greatest distance {numbers.max_ulp} ULP" in shown
     assert "dormant since step 1: it was not seen to reach another component" in shown
 
 
-def test_the_commands_of_both_runs_and_the_comparison_are_told(twins: tuple[Path, Path]) -> None:
+def test_under_the_table_stands_what_the_letters_mean(twins: tuple[Path, Path]) -> None:
     note, _ = note_of(*twins)
-    assert fences(note, "sh") == [
-        "python train.py --tag 'two words'\n"
-        "python train.py --tag 'two words'\n"
-        "bisect-debugger compare a.h5 b.h5\n"
-    ]
+    assert (
+        "(k/n: differing of all events; letters of determinism reports: K parameters, "
+        "H inputs and outputs of modules)"
+    ) in prose(note)
 
 
-def test_runs_of_one_name_are_told_apart_and_no_command_is_made_up(tmp_path: Path) -> None:
-    folders = (tmp_path / "x", tmp_path / "y")
-    for folder in folders:
-        folder.mkdir()
-    paths = [write_run(folder / "run.h5", plain_steps()) for folder in folders]
-    note, _ = note_of(paths[0], paths[1])
-    assert fences(note, "sh") == [
-        "# the command of the run run.h5 was not recorded\n"
-        "# the command of the run run.h5 was not recorded\n"
-        f"bisect-debugger compare {paths[0]} {paths[1]}\n"
-    ]
+def test_a_distance_in_ulp_is_told_of_roundings_only() -> None:
+    apart = origin(difference=difference(rel_fro=0.64, max_ulp=49970920))
+    (section,) = render_origins([apart])
+    assert any(line.startswith("relFro 0.64") for line in items(section))
+    assert "ULP" not in section
+
+
+def test_advice_stands_once_for_each_cause() -> None:
+    first = origin(evidence=("Equal inputs.", "It is a."))
+    second = origin(component="net.tau", evidence=("Equal inputs.", "It is b."))
+    other = origin(component="net.seed", cause=Cause.UNSEEDED_INIT)
+    sections = render_origins([first, other, second])
+    assert all("Fix the order." in section for section in sections[:2])
+    assert "Run it twice." in prose(sections[1])
+    assert "Equal inputs." not in prose(sections[2])
+    assert "It is b." in items(sections[2])
+    assert "Fix the order." not in sections[2]
+    assert sections[2].endswith(
+        "The rest of the evidence, what to change and what would confirm it: as for origin 1."
+    )
+
+
+def test_the_state_of_a_generator_has_no_numbers_at_any_level() -> None:
+    (section,) = render_origins([origin(group=Group.RNG, difference=None)])
+    assert "the state of a generator is kept as a digest only, so there are no numbers" in items(
+        section
+    )
 
 
 def test_what_was_compared_names_the_last_step(twins: tuple[Path, Path]) -> None:
@@ -257,17 +273,18 @@ def test_pairs_of_more_runs_have_a_table(twins: tuple[Path, Path]) -> None:
 
 @given(name=names)
 def test_an_origin_shows_hostile_names_and_nothing_else(name: str) -> None:
-    section = render_origin(
-        1,
-        origin(
-            component=name,
-            buffer=name,
-            source=name,
-            contaminated=(name, name),
-            evidence=(name,),
-            advice=(name,),
-            confirm=name,
-        ),
+    (section,) = render_origins(
+        [
+            origin(
+                component=name,
+                buffer=name,
+                source=name,
+                contaminated=(name, name),
+                evidence=(name,),
+                advice=(name,),
+                confirm=name,
+            )
+        ]
     )
     assert foreign(section) == set()
     assert headings(section) == [f"## Origin 1: {printable(name) or ' '}, forward-kernel"]

@@ -1,5 +1,6 @@
 """The plain text of a diagnosis, its table of groups, the events and values under it."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import given
 
 from bisect_debugger.diagnosis import diagnose_pair
-from bisect_debugger.diagnosis.model import Compared, PairVerdict, RunSummary, Verdict
+from bisect_debugger.diagnosis.as_json import as_json
+from bisect_debugger.diagnosis.model import Cause, Compared, PairVerdict, RunSummary, Verdict
 from bisect_debugger.format.groups import Group
 from bisect_debugger.report import (
     GroupGrid,
@@ -19,7 +21,7 @@ from bisect_debugger.report import (
     render_values,
 )
 from bisect_debugger.twins import Pair, open_pair
-from tests.builders import diagnosis, equal_diagnosis, full_diagnosis, origin
+from tests.builders import diagnosis, difference, equal_diagnosis, full_diagnosis, origin
 from tests.runs import nudged, plain_steps, values, write_run
 from tests.unit.hostile import names
 
@@ -74,6 +76,47 @@ def test_verbose_leaves_nothing_out() -> None:
     assert trail.startswith("  Is it complete? -> yes  [looked at complete]\n")
     assert "Trail of origin 2\n  Is it presence? -> yes" in trail
     assert "  Conclusion -> forward-kernel\n" in trail
+
+
+def test_a_distance_in_ulp_is_told_of_roundings_only() -> None:
+    text = render_diagnosis(diagnosis(origin(difference=difference(rel_fro=1.1e-3))))
+    assert "   relFro 0.0011: " in text
+    assert "ULP" not in text
+    assert "ULP" in render_diagnosis(diagnosis(origin(difference=difference(rel_fro=1e-3))))
+    # The JSON keeps every number.
+    found = diagnosis(origin(difference=difference(rel_fro=2.0)))
+    assert json.loads(as_json(found))["origins"][0]["metrics"]["max_ulp"] == 8389
+
+
+def test_the_advice_stands_once_for_each_cause() -> None:
+    many = [
+        origin(component=f"net.m{number}", evidence=("Equal inputs.", f"It is {number}."))
+        for number in range(3)
+    ]
+    other = origin(component="net.seed", cause=Cause.UNSEEDED_INIT)
+    text = render_diagnosis(diagnosis(many[0], other, *many[1:]))
+    parts = text.split("\n\n")[1:5]
+    assert [part.count("try: ") for part in parts] == [2, 2, 0, 0]
+    assert parts[0].splitlines()[-6:] == [
+        "   why: Equal inputs.",
+        "   why: It is 0.",
+        "   try: Fix the order.",
+        "   try: Use one thread.",
+        "   confirm: Run it twice.",
+        "   (1 more with -v)",
+    ]
+    assert parts[3].splitlines()[-2:] == [
+        "   why: It is 2.",
+        "   why, try and confirm: as for 1",
+    ]
+    assert render_diagnosis(diagnosis(*many), trail=True).count("try: Look at the kernel.") == 1
+
+
+def test_other_advice_for_the_same_cause_is_told() -> None:
+    second = origin(component="net.tau", advice=("Look elsewhere.",))
+    text = render_diagnosis(diagnosis(origin(), second))
+    assert "   try: Look elsewhere." in text
+    assert "as for" not in text
 
 
 def test_many_origins_are_counted() -> None:
@@ -153,6 +196,7 @@ def test_the_table_shows_symbols_counts_and_then_names(pair: Pair) -> None:
         "  H forward       =       ≠ 1/2   =\n"
         "  loss            =       =       =\n"
         "  (= equal, ≠ differs, k/n: differing of all events)\n"
+        "  (letters of determinism reports: K parameters, H inputs and outputs of modules)\n"
         "\n"
         "  step 1, forward DIVERGE: net.head.out (max 0.001)"
     )

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 WIDE = 120
 """Columns from which a second pane stands beside the first."""
 
+LOW = 20
+"""Rows below which nothing is spent on air."""
+
 
 class BaseScreen(Screen[None]):
     """A screen of the debugger; subclasses say what the panes are."""
@@ -26,12 +29,19 @@ class BaseScreen(Screen[None]):
     BaseScreen #title { height: 1; text-style: bold reverse; }
     BaseScreen #status { height: 1; }
     BaseScreen #footer { height: 1; color: $text-muted; }
+    BaseScreen .line, BaseScreen > Static { text-wrap: nowrap; text-overflow: ellipsis; }
     BaseScreen #panes { height: 1fr; }
     BaseScreen #main { width: 1fr; }
     BaseScreen #side { width: 1fr; padding-left: 1; border-left: solid $primary; display: none; }
     BaseScreen.wide #side { display: block; }
     BaseScreen.maximised #side { display: none; }
     """
+
+    def __init__(self) -> None:
+        """Nothing is said yet."""
+        super().__init__()
+        self._status = ""
+        self._message = ""
 
     def compose(self) -> ComposeResult:
         """Title, panes, status, footer."""
@@ -69,17 +79,37 @@ class BaseScreen(Screen[None]):
 
     def set_title(self, text: str) -> None:
         """Write the title line."""
-        self.query_one("#title", Static).update(Text(f" {text}", no_wrap=True, overflow="ellipsis"))
+        self.query_one("#title", Static).update(Text(f" {text}"))
 
     def set_status(self, text: str) -> None:
-        """Write the status line."""
-        self.query_one("#status", Static).update(Text(text, no_wrap=True, overflow="ellipsis"))
+        """Write what the status line says as long as there is no message."""
+        self._status = text
+        self._paint_status()
+
+    def say(self, text: str) -> None:
+        """Answer what was asked for, in the status line, until the next key or click."""
+        self._message = text
+        self._paint_status()
+
+    def on_key(self) -> None:
+        """The message was read."""
+        self.say("")
+
+    def on_mouse_down(self) -> None:
+        """The message was read."""
+        self.say("")
+
+    def _paint_status(self) -> None:
+        shown = Text(self._message or self._status)
+        if self._message:
+            shown.stylize("bold")
+        self.query_one("#status", Static).update(shown)
 
     def on_resize(self) -> None:
         """Panes side by side where there is room, and as many keys as fit."""
         self.set_class(self.app.size.width >= WIDE, "wide")
-        footer = Text(footer_text(self.app.size.width), no_wrap=True, overflow="ellipsis")
-        self.query_one("#footer", Static).update(footer)
+        self.set_class(self.app.size.height < LOW, "low")
+        self.query_one("#footer", Static).update(footer_text(self.app.size.width))
 
     def toggle_maximised(self) -> None:
         """Give the main pane the whole width, or undo it."""

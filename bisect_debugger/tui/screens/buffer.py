@@ -5,7 +5,9 @@ from textual.widget import Widget
 
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.errors import printable
-from bisect_debugger.metrics import Difference, describe
+from bisect_debugger.format.groups import Group
+from bisect_debugger.metrics import Difference
+from bisect_debugger.report.numbers import difference_lines
 from bisect_debugger.tui.look import COLOURS, elide
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.session import BufferView
@@ -69,16 +71,16 @@ def buffer_text(view: BufferView, width: int) -> Text:
         text.append(f", {printable(row.location)}")
     text.append("\n\n")
     if view.difference is None:
-        text.append(_why_no_numbers(row))
+        text.append(_why_no_numbers(row, view.level))
         return text
-    text.append("\n".join(describe(view.difference)))
+    text.append("\n".join(difference_lines(view.difference)))
     text.append("\n\n")
     text.append_text(_values(view, width))
     text.append_text(_histogram(view.difference))
     return text
 
 
-def _why_no_numbers(row: Row) -> str:
+def _why_no_numbers(row: Row, level: str) -> str:
     if row.a is None or row.b is None:
         only = "first" if row.a else "second"
         return f"Only the {only} run has this event: the runs did not do the same things here."
@@ -86,10 +88,17 @@ def _why_no_numbers(row: Row) -> str:
         return f"{row.a.layout.text} in the first run, {row.b.layout.text} in the second."
     if row.status is Status.EQUAL:
         return f"Bit-equal, {row.a.layout.text}."
-    return (
-        f"The contents differ, {row.a.layout.text}, and no values were recorded: record at level "
-        "full to see them."
-    )
+    if row.group is Group.RNG:
+        return (
+            "The states of this generator differ. A state is kept as a digest only, at every "
+            "level: its bytes are no numbers that could be held against each other. What matters "
+            "is where the streams part: look for the first step and event in which it differs, "
+            "and at the seeding calls in the note (6)."
+        )
+    differ = f"The contents differ, {row.a.layout.text}, and no values were recorded"
+    if level != "full":
+        return f"{differ}: record at level full to see them."
+    return f"{differ}: the recordings keep none of this step, or none of this buffer."
 
 
 def _values(view: BufferView, width: int) -> Text:

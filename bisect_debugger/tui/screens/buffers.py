@@ -1,5 +1,7 @@
 """Buffers: the events of one step in execution order; equal ones are counted, not listed."""
 
+from collections.abc import Sequence
+
 from rich.text import Text
 from textual import on
 from textual.containers import Vertical
@@ -7,7 +9,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from bisect_debugger.diagnosis.evidence import step_words
-from bisect_debugger.tui.filters import BadFilter, Order, select
+from bisect_debugger.tui.filters import BadFilter, Order, name_filter, select
 from bisect_debugger.tui.look import elide, symbol
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.screens.buffer import buffer_text
@@ -23,12 +25,17 @@ class BuffersScreen(BaseScreen):
 
     DEFAULT_CSS = """
     BuffersScreen #heads { height: 1; text-style: underline; }
+    BuffersScreen #filter { height: 1; text-style: bold; display: none; }
+    BuffersScreen #filter.active { display: block; }
     """
 
     def main_pane(self) -> Widget:
-        """Column heads and events."""
+        """The filter where there is one, column heads, events."""
         return Vertical(
-            Static(id="heads", markup=False), VirtualTable(self._line, id="events"), id="main"
+            Static(id="filter", classes="line", markup=False),
+            Static(id="heads", classes="line", markup=False),
+            VirtualTable(self._line, id="events"),
+            id="main",
         )
 
     def side_pane(self) -> Widget:
@@ -49,7 +56,6 @@ class BuffersScreen(BaseScreen):
 
     def on_mount(self) -> None:
         """Show the step that was asked for last."""
-        self.query_one("#heads", Static).update(Text(f"  {'group':<{_GROUP_WIDTH}}buffer"))
         self.query_one("#events", VirtualTable).focus()
 
     async def show_step(self, common_row: int, name: str = "") -> None:
@@ -57,11 +63,14 @@ class BuffersScreen(BaseScreen):
 
         Args:
             common_row: index of the step among the common ones.
-            name: buffer to put the cursor on; else the first that differs.
+            name: buffer to put the cursor on; else the first that differs. A filter that hides
+                it is cleared, or the cursor would stand on another one.
         """
         self.common_row = max(0, min(common_row, self.session.step_count - 1))
         self._step = await self.session.step_number(self.common_row)
         self._all = await self.session.rows(self.common_row)
+        if self.filter_text and name and not name_filter(self.filter_text)(name):
+            self.filter_text = ""
         self._apply(name)
 
     @property
@@ -69,13 +78,25 @@ class BuffersScreen(BaseScreen):
         """A step is shown."""
         return bool(self._all)
 
-    def go_to_name(self, word: str) -> bool:
-        """Put the cursor on the first listed event with the word in its name."""
+    def go_to_name(self, word: str) -> str:
+        """Put the cursor on the first listed event with the word in its name.
+
+        Returns:
+            Why the cursor stays where it is, or nothing where it moved.
+        """
         for index, row in enumerate(self._rows):
             if word in row.name:
                 self.query_one("#events", VirtualTable).move_to(index)
-                return True
-        return False
+                return ""
+        unlisted = [row for row in self._all if word in row.name]
+        if not unlisted:
+            return f"no buffer of this step has {elide(word, 40)} in its name"
+        # With a filter and equal events hidden, the way that takes one key is told first.
+        matching = [row for row in unlisted if self._matches(row)]
+        name = elide((matching or unlisted)[0].name, 40)
+        if matching:
+            return f"{name} is equal in this step  (u: show what is equal)"
+        return f"the filter hides {name}  (esc: clear the filter)"
 
     @property
     def chosen(self) -> Row | None:
@@ -89,10 +110,10 @@ class BuffersScreen(BaseScreen):
         """Filter by name; an impossible filter is explained and changes nothing."""
         before, self.filter_text = self.filter_text, text
         try:
-            self._apply()
+            self._apply(self.chosen.name if self.chosen else "")
         except BadFilter as error:
             self.filter_text = before
-            self.set_status(str(error))
+            self.say(str(error))
 
     def toggle_equal(self) -> None:
         """Show or hide equal events."""
@@ -111,14 +132,27 @@ class BuffersScreen(BaseScreen):
         later = [i for i in indices if (i > table.cursor if forward else i < table.cursor)]
         if later:
             table.move_to(later[0] if forward else later[-1])
-        elif forward:
-            row = await self.session.next_different(self.common_row + 1)
-            if row is None:
-                self.set_status("no further step differs")
-            else:
-                await self.show_step(row)
-        else:
-            self.set_status("no earlier event of this step differs")
+            return
+        ask = self.session.next_different if forward else self.session.previous_different
+        row = await ask(self.common_row + 1 if forward else self.common_row)
+        while row is not None and not self._lists_any(await self.session.rows(row)):
+            row = await ask(row + 1 if forward else row)
+        if row is not None:
+            await self.show_step(row)
+            if not forward:
+                table.action_edge(1)
+            return
+        way = "later" if forward else "earlier"
+        self.say(f"no {way} event {'of the filter ' if self.filter_text else ''}differs")
+
+    def _lists_any(self, rows: Sequence[Row]) -> bool:
+        """Whether the filter leaves a difference; without a filter every step will do."""
+        return not self.filter_text or any(
+            row.status.diverges and self._matches(row) for row in rows
+        )
+
+    def _matches(self, row: Row) -> bool:
+        return not self.filter_text or name_filter(self.filter_text)(row.name)
 
     def _apply(self, name: str = "") -> None:
         self._rows, self._hidden = select(
@@ -130,14 +164,30 @@ class BuffersScreen(BaseScreen):
         self.set_title(
             f"Buffers: {step_words(self._step)}, {differing} of {len(self._all)} events differ"
         )
+        self._head_lines()
         if not self._rows:
             self.set_status(self._empty())
+            self.query_one("#side", Prose).show("")
+
+    def _head_lines(self) -> None:
+        """Say what is listed: by which filter, and in which order."""
+        line = self.query_one("#filter", Static)
+        line.set_class(bool(self.filter_text), "active")
+        hidden = f", {self._hidden} equal hidden" if self._hidden else ""
+        found = f"{len(self._rows)} of {len(self._all)} events{hidden}  (esc: clear)"
+        room = self.query_one("#main").size.width or self.size.width
+        name = elide(self.filter_text, max(8, room - len(found) - len('filter "": ')))
+        line.update(f'filter "{name}": {found}')
+        order = f"in order of {self.order.value}  (s: by {self.order.following.value})"
+        self.query_one("#heads", Static).update(f"  {'group':<{_GROUP_WIDTH}}buffer, {order}")
 
     def _empty(self) -> str:
         if not self._all:
             return "no event was recorded in this step"
         if self.filter_text:
-            return f"nothing matches {elide(self.filter_text, 30)}  (/ enter: no filter)"
+            way = "u: show equal  esc: clear" if self._hidden else "esc: clear the filter"
+            what = "nothing that differs" if self._hidden else "nothing"
+            return f"{what} matches {elide(self.filter_text, 30)}  ({way})"
         return f"all {len(self._all)} events are equal  (u: show them)"
 
     def _line(self, index: int, width: int) -> Text:

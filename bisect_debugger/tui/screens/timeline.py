@@ -8,30 +8,36 @@ from textual.widgets import Static
 
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.format.groups import Group
-from bisect_debugger.tui.look import SHORT_GROUPS, symbol
+from bisect_debugger.tui.look import groups_legend, short_group, symbol, symbols_legend
 from bisect_debugger.tui.screens.base import BaseScreen
+from bisect_debugger.tui.session import BLOCK
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
 
-BLOCK = 256
-"""Steps per read."""
-
 _STEP_WIDTH = 12
 _CELL_WIDTH = 5
+_NARROW_CELL = 4
+_TABLE_WIDTH = _STEP_WIDTH + _CELL_WIDTH * len(Group) + 1
 
 
 class TimelineScreen(BaseScreen):
     """The ribbon of the whole run."""
 
-    DEFAULT_CSS = """
-    TimelineScreen #heads { height: 1; text-style: underline; }
+    # Beside the second pane the ribbon keeps the width in which every group has its column.
+    DEFAULT_CSS = f"""
+    TimelineScreen #heads {{ height: 1; text-style: underline; }}
+    TimelineScreen #legend {{ height: 1; color: $text-muted; }}
+    TimelineScreen.wide #main {{ min-width: {_TABLE_WIDTH}; }}
     """
 
     def main_pane(self) -> Widget:
-        """Column heads and the ribbon."""
+        """Column heads, the ribbon, and what its short heads mean."""
         return Vertical(
-            Static(id="heads", markup=False), VirtualTable(self._line, id="ribbon"), id="main"
+            Static(id="heads", classes="line", markup=False),
+            VirtualTable(self._line, id="ribbon"),
+            Static(id="legend", classes="line", markup=False),
+            id="main",
         )
 
     def side_pane(self) -> Widget:
@@ -43,13 +49,25 @@ class TimelineScreen(BaseScreen):
         self._cells: dict[int, tuple[int, tuple[Status, ...]]] = {}
         self._asked: set[int] = set()
         self.set_title(f"Timeline: {self.session.step_count} steps")
-        heads = "".join(f"{SHORT_GROUPS[group]:<{_CELL_WIDTH}}" for group in Group)
-        self.query_one("#heads", Static).update(Text(f"{'step':<{_STEP_WIDTH}}{heads}"))
         table = self.query_one("#ribbon", VirtualTable)
         table.show(self.session.step_count)
         table.focus()
-        self.query_one("#side", Prose).show(_legend(self.ascii_only))
+        legend = Text("\n").join([symbols_legend(ascii_only=self.ascii_only), groups_legend()])
+        self.query_one("#side", Prose).show(legend)
         self.run_worker(self._go_to_onset(), exclusive=True)
+
+    def on_resize(self) -> None:
+        """Heads as wide as there is room for."""
+        super().on_resize()
+        cell = self._cell_width()
+        heads = "".join(f"{short_group(group, cell - 1):<{cell}}" for group in Group).rstrip()
+        self.query_one("#heads", Static).update(f"{'step':<{_STEP_WIDTH}}{heads}")
+        out, scratch = (short_group(g, cell - 1) for g in (Group.GRAD_OUT, Group.GRAD_SCRATCH))
+        words = f"{out}: gradient of outputs  {scratch}: per backward pass  ?: all  < onset"
+        self.query_one("#legend", Static).update(words)
+
+    def _cell_width(self) -> int:
+        return _CELL_WIDTH if self.app.size.width >= _TABLE_WIDTH else _NARROW_CELL
 
     async def _go_to_onset(self) -> None:
         diagnosis = await self.session.diagnose()
@@ -64,9 +82,10 @@ class TimelineScreen(BaseScreen):
             return Text("...")
         step, statuses = known
         line = Text(f"{step_words(step)}{self._mark(step)}".ljust(_STEP_WIDTH))
-        for status in statuses:
+        gap = " " * (self._cell_width() - 1)
+        for place, status in enumerate(statuses):
+            line.append(gap if place else "")
             line.append_text(symbol(status, ascii_only=self.ascii_only))
-            line.append(" " * (_CELL_WIDTH - 1))
         return line
 
     def _mark(self, step: int) -> str:
@@ -87,19 +106,26 @@ class TimelineScreen(BaseScreen):
         cells = await self.session.cells(lo, lo + BLOCK)
         self._cells.update(enumerate(cells, lo))
         self.query_one("#ribbon", VirtualTable).refresh()
+        self._say_where()
 
     @on(VirtualTable.Moved, "#ribbon")
-    def say_where(self, message: VirtualTable.Moved) -> None:
+    def say_where(self) -> None:
         """Say in words what the cells of the step are."""
-        known = self._cells.get(message.index)
+        self._say_where()
+
+    def _say_where(self) -> None:
+        known = self._cells.get(self.query_one("#ribbon", VirtualTable).cursor)
         if known is None:
             return
         step, statuses = known
         differing = [
-            group.label for group, status in zip(Group, statuses, strict=True) if status.diverges
+            group for group, status in zip(Group, statuses, strict=True) if status.diverges
         ]
-        words = ", ".join(differing) if differing else "nothing differs"
-        self.set_status(f"{step_words(step)}: {words}  (< onset, enter: its events)")
+        words = ", ".join(group.label for group in differing)
+        if len(words) > self.app.size.width - 40:
+            words = " ".join(short_group(group, _CELL_WIDTH - 1) for group in differing)
+        what = f"differs in {words}" if differing else "nothing differs"
+        self.set_status(f"enter: events  {step_words(step)}: {what}")
 
     @on(VirtualTable.Chosen, "#ribbon")
     def go_in(self, message: VirtualTable.Chosen) -> None:
@@ -116,15 +142,9 @@ class TimelineScreen(BaseScreen):
         if forward:
             row = await self.session.next_different(table.cursor + 1)
         else:
-            cells = await self.session.cells(0, table.cursor)
-            differing = [
-                index
-                for index, (_, statuses) in enumerate(cells)
-                if any(status.diverges for status in statuses)
-            ]
-            row = differing[-1] if differing else None
+            row = await self.session.previous_different(table.cursor)
         if row is None:
-            self.set_status("no further step differs")
+            self.say(f"no {'later' if forward else 'earlier'} step differs")
         else:
             table.move_to(row)
 
@@ -135,14 +155,3 @@ class TimelineScreen(BaseScreen):
             names = [g.label for g, s in zip(Group, statuses, strict=True) if s.diverges]
             lines.append(f"{step_words(step)}: {', '.join(names) or 'equal'}")
         return "\n".join(lines)
-
-
-def _legend(ascii_only: bool) -> Text:
-    text = Text("Symbols\n", "bold")
-    for status in Status:
-        text.append_text(symbol(status, ascii_only=ascii_only))
-        text.append(f"  {status.word}\n")
-    text.append("\nGroups\n", "bold")
-    for group in Group:
-        text.append(f"{SHORT_GROUPS[group]:<5}{group.label}: {group.meaning}\n")
-    return text

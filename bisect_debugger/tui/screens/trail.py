@@ -7,12 +7,16 @@ from textual.widget import Widget
 
 from bisect_debugger.causality.case import TrailStep
 from bisect_debugger.causality.tree import render_tree
+from bisect_debugger.diagnosis.model import Diagnosis, Origin
 from bisect_debugger.errors import printable
-from bisect_debugger.report.text import trail_lines
+from bisect_debugger.report.text import dormancy_words, trail_lines
 from bisect_debugger.tui.look import elide
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.table import VirtualTable
+
+_FORK = "origins"
+"""Node of the search at which every origin takes its own way through the tree."""
 
 
 class TrailScreen(BaseScreen):
@@ -34,23 +38,24 @@ class TrailScreen(BaseScreen):
     def on_mount(self) -> None:
         """Ask for the trail."""
         self._trail: tuple[TrailStep, ...] = ()
+        self._lines: tuple[TrailStep | Origin, ...] = ()
         self.set_title("Trail")
         self.run_worker(self._load(), exclusive=True)
 
     async def _load(self) -> None:
         diagnosis = await self.session.diagnose()
-        self._trail = diagnosis.trail
-        # The later origins have trails of their own, after the first one's.
-        for origin in diagnosis.origins[1:]:
-            self._trail += origin.trail
+        self._lines = _lines(diagnosis)
+        self._trail = tuple(line for line in self._lines if isinstance(line, TrailStep))
         table = self.query_one("#questions", VirtualTable)
-        table.show(len(self._trail))
+        table.show(len(self._lines))
         table.focus()
-        self.query_one("#side", Prose).show(render_tree())
+        self.query_one("#side", Prose).show_indented(render_tree())
         self.set_status(f"{len(self._trail)} questions on the path")
 
     def _line(self, index: int, width: int) -> Text:
-        step = self._trail[index]
+        step = self._lines[index]
+        if isinstance(step, Origin):
+            return Text(f"{elide(step.component, width - 3)}:", "bold")
         answer = elide(step.answer, max(10, width // 3))
         question = elide(step.question, max(10, width - len(answer) - 5))
         gap = " " * max(1, width - len(question) - len(answer) - 4)
@@ -59,7 +64,13 @@ class TrailScreen(BaseScreen):
     @on(VirtualTable.Moved, "#questions")
     def show_evidence(self, message: VirtualTable.Moved) -> None:
         """Show what the answer rests on."""
-        step = self._trail[message.index]
+        step = self._lines[message.index]
+        if isinstance(step, Origin):
+            self.query_one("#evidence", Prose).show(
+                f"How {printable(step.component)} was found to be {step.cause.value}:\n"
+                f"{dormancy_words(step)}"
+            )
+            return
         self.query_one("#evidence", Prose).show(
             f"{step.question}\n{printable(step.evidence, 2000)}\n=> {printable(step.answer)}"
         )
@@ -67,3 +78,24 @@ class TrailScreen(BaseScreen):
     def copied_text(self) -> str:
         """The trail in words."""
         return "\n".join(trail_lines(self._trail))
+
+
+def _lines(diagnosis: Diagnosis) -> tuple[TrailStep | Origin, ...]:
+    """The search, then the way of each origin through the tree under its name."""
+    trail = diagnosis.trail
+    fork = next((place for place, step in enumerate(trail, 1) if step.node == _FORK), len(trail))
+    lines: list[TrailStep | Origin] = list(trail[:fork])
+    for number, origin in enumerate(diagnosis.origins):
+        lines.append(origin)
+        # The trail of the diagnosis goes on with the first origin's, to its conclusion.
+        lines += trail[fork:] if number == 0 else (*origin.trail, _conclusion(origin))
+    return tuple(lines) if diagnosis.origins else trail
+
+
+def _conclusion(origin: Origin) -> TrailStep:
+    return TrailStep(
+        question=f"What kind of fault is {origin.component}?",
+        evidence=origin.evidence[0] if origin.evidence else "",
+        answer=origin.cause.value,
+        node="cause",
+    )

@@ -11,7 +11,7 @@ from textual.widgets import Static
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
 from bisect_debugger.report.text import dormancy_words, render_diagnosis
-from bisect_debugger.tui.look import COLOURS, elide
+from bisect_debugger.tui.look import COLOURS, elide, symbol
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.table import VirtualTable
@@ -23,6 +23,7 @@ class VerdictScreen(BaseScreen):
 
     DEFAULT_CSS = """
     VerdictScreen #sentence { height: auto; max-height: 6; padding: 1 0; }
+    VerdictScreen.low #sentence { padding: 0; max-height: 4; }
     VerdictScreen #origins { height: auto; max-height: 8; min-height: 1; }
     VerdictScreen #detail { height: 1fr; border-top: solid $primary; }
     """
@@ -55,10 +56,10 @@ class VerdictScreen(BaseScreen):
         table.styles.height = max(1, min(8, len(self._origins)))
         table.show(len(self._origins))
         table.focus()
-        self.query_one("#side", Prose).show(render_diagnosis(diagnosis, trail=True))
+        self.query_one("#side", Prose).show_indented(render_diagnosis(diagnosis, trail=True))
         if not self._origins:
             self.query_one("#detail", Prose).show(render_diagnosis(diagnosis))
-        hint = "enter: the values  2: why  3: all steps  x: write the note"
+        hint = "enter: values  2: why  3: steps  tab: scroll the text  x: write the note"
         self.set_status(hint if self._origins else "3: all steps  x: write the note")
 
     @staticmethod
@@ -71,11 +72,12 @@ class VerdictScreen(BaseScreen):
 
     def _line(self, index: int, width: int) -> Text:
         origin = self._origins[index]
-        status = Status.DIFFERS if index < self._training_origins() else Status.NOT_RECORDED
-        mark = status.ascii_symbol if self.ascii_only else status.symbol
-        cause = f"  {origin.cause.value}, {step_words(origin.step)}"
+        inside = index < self._training_origins()
+        mark = symbol(Status.DIFFERS, ascii_only=self.ascii_only)
+        outside = "" if inside else ", outside the training"
+        cause = f"  {origin.cause.value}, {step_words(origin.step)}{outside}"
         name = elide(origin.component, max(10, width - len(cause) - 4))
-        return Text.assemble((f"{mark} ", f"bold {COLOURS[status]}"), (name, "bold"), cause)
+        return Text.assemble(mark, " ", (name, "bold" if inside else ""), cause)
 
     def _training_origins(self) -> int:
         diagnosis = self.session.diagnosis

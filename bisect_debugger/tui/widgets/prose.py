@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from rich.console import ConsoleRenderable, Group, RichCast
+from rich.padding import Padding
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -34,8 +36,15 @@ class Prose(VerticalScroll, can_focus=True):
         """One static text."""
         yield Static(markup=False)
 
-    def show(self, text: Text | str) -> None:
-        """Show text from its beginning."""
-        shown = text if isinstance(text, Text) else Text(text)
-        self.query_one(Static).update(shown)
+    def show(self, text: RichCast | ConsoleRenderable | str) -> None:
+        """Show text, or something else that Rich can render, from its beginning."""
+        self.query_one(Static).update(Text(text) if isinstance(text, str) else text)
         self.scroll_home(animate=False)
+
+    def show_indented(self, text: str) -> None:
+        """Show lines, each of which keeps its indentation where it wraps."""
+        lines = [
+            Padding(Text(line.lstrip(" ")), (0, 0, 0, len(line) - len(line.lstrip(" "))))
+            for line in text.splitlines()
+        ]
+        self.show(Group(*lines))
