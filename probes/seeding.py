@@ -8,11 +8,13 @@ Not seen are the methods of numpy's C classes (`numpy.random.RandomState`) and f
 imported by name before the recording began.
 """
 
+import importlib
 import random
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from probes.method_table import method_table, put_method
@@ -26,6 +28,7 @@ Made = Callable[[Any, str, str], None]
 """Called with (generator, call, location)."""
 
 DEFAULT_RNG = "numpy.random.default_rng"
+OF_RANDOM = "random.Random.seed"
 
 SEEDERS: tuple[tuple[str, str, str], ...] = (
     ("random.seed", "random", "seed"),
@@ -58,6 +61,7 @@ _OURS_AND_BELOW = frozenset(
     ("torch", "numpy", "random", "probes", "functools", "contextlib", "threading")
 )
 _LIBRARIES = frozenset(("torch", "numpy", *sys.stdlib_module_names)) - {"random"}
+_INSTALLED = frozenset(("site-packages", "dist-packages"))
 _SEEING_THROUGH = frozenset(("probes", "random"))
 
 
@@ -77,11 +81,15 @@ class SeedingCalls:
         self._installed: list[tuple[Any, str, Any, Seeder]] = []
         self._methods: list[tuple[str, Any, Seeder]] = []
         self._table: dict[str, Any] | None = None
-        self._replace("random.Random.seed", random.Random, "seed", argument_at=1)
+        self._replace(OF_RANDOM, random.Random, "seed", argument_at=1)
         self.update()
 
     def update(self) -> None:
         """Wrap also the functions of modules that were imported since."""
+        if "torch" in sys.modules and "numpy" in sys.modules:
+            # numpy loads it at its first use, when it would be too late to wrap it.
+            with suppress(ImportError):
+                importlib.import_module("numpy.random")
         done = {(id(owner), attribute) for owner, attribute, _, _ in self._installed}
         for name, module, attribute in SEEDERS:
             owner = sys.modules.get(module)
@@ -144,7 +152,7 @@ class SeedingCalls:
             return seeder.original(*args, **kwargs)
         location = None
         with suppress(Exception):
-            if not (seeder.argument_at and _is_librarys_own()):
+            if not (seeder.argument_at and _is_librarys_own(seeder.name == OF_RANDOM)):
                 location = caller()
                 given = args[seeder.argument_at :]
                 argument = given[0] if given else next(iter(kwargs.values()), None)
@@ -181,12 +189,17 @@ def _seeds_as_before(torch: Any, original: Any) -> bool:
         return bool(draws[0] == draws[1] and generator.seed() == generator.initial_seed())
 
 
-def _is_librarys_own() -> bool:
-    """A method was called by a library for its own purposes, such as a random file name."""
+def _is_librarys_own(of_any: bool) -> bool:
+    """A method was called by a library for its own purposes, such as a random file name.
+
+    Args:
+        of_any: also by one that was installed, and not only by Python's own, torch or numpy.
+    """
     frame = sys._getframe(2)
     while frame.f_back is not None and _package(frame) in _SEEING_THROUGH:
         frame = frame.f_back
-    return _package(frame) in _LIBRARIES
+    installed = of_any and bool(_INSTALLED.intersection(Path(frame.f_code.co_filename).parts))
+    return installed or _package(frame) in _LIBRARIES
 
 
 def caller(libraries: frozenset[str] = frozenset()) -> str:

@@ -56,3 +56,29 @@ def test_seeding_calls_before_torch_are_seen_without_it() -> None:
             ("torch.Generator.manual_seed", "4"),
         ]
     )
+
+
+LATE = """
+import numpy
+import sys
+import torch
+from probes.seeding import SeedingCalls
+
+notes = []
+calls = SeedingCalls(lambda *note: notes.append(note[:2]))
+numpy.random.default_rng(7)
+import sympy
+assert notes == [("numpy.random.default_rng", "7")], notes
+"""
+
+
+def test_what_numpy_loads_late_and_libraries_keep_to_themselves() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LATE],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
