@@ -45,7 +45,7 @@ $(RUN_READY): $(INSTALLED_FROM)
 $(DEV_READY): $(INSTALLED_FROM)
 	@sh scripts/make_venv.sh $(VENV) "$(PYTHON)"
 	@echo "Installing bisect-debugger with its development tools into $(VENV) (once; torch is large)"
-	@$(INSTALL) --editable ".[dev]"
+	@$(INSTALL) --editable ".[dev,integration]"
 	@touch $(RUN_READY) $@
 
 setup: $(DEV_READY)

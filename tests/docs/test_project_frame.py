@@ -158,7 +158,8 @@ def test_run_time_dependencies_are_the_seven() -> None:
 def test_every_dependency_is_pinned_at_a_version_that_its_bounds_allow() -> None:
     project = pyproject()["project"]
     pins = _pins()
-    for text in (*project["dependencies"], *project["optional-dependencies"]["dev"]):
+    extras = project["optional-dependencies"]
+    for text in (*project["dependencies"], *extras["dev"], *extras["integration"]):
         requirement = Requirement(text)
         assert requirement.specifier.contains(pins[requirement.name]), text
 

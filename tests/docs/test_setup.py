@@ -53,7 +53,7 @@ def test_a_second_call_installs_nothing(checkout: Path, target: str) -> None:
 def test_a_change_of_what_is_installed_installs_again(checkout: Path, changed: str) -> None:
     os.utime(checkout / changed, (3_000_000, 3_000_000))
     assert _would_install(checkout, "demo") == ["."]
-    assert _would_install(checkout, "test") == ['".[dev]"']
+    assert _would_install(checkout, "test") == ['".[dev,integration]"']
 
 
 def test_the_demo_needs_no_development_tools(checkout: Path) -> None:

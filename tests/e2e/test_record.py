@@ -102,7 +102,9 @@ def test_an_environment_without_the_tool_is_recorded(tmp_path: Path) -> None:
     python = tmp_path / "other/bin/python"
     (site,) = (tmp_path / "other").glob("lib/python*/site-packages")
     (site / "farm.pth").write_text(f"{farm}\n")
-    missing = subprocess.run([python, "-c", "import probes.recording"], capture_output=True, check=False)
+    missing = subprocess.run(
+        [python, "-c", "import probes.recording"], capture_output=True, check=False
+    )
     assert missing.returncode == 1
     done = cli("record", "-o", tmp_path / "a.h5", "--", python, *SUPERVISED[1:], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
