@@ -142,10 +142,11 @@ def _read(
     process: subprocess.Popen[bytes], tail: _Tail, output: Callable[[bytes], None] | None
 ) -> None:
     assert process.stdout is not None, "opened as a pipe"
-    while piece := os.read(process.stdout.fileno(), 1 << 16):
-        tail.take(piece)
-        if output is not None:
-            output(piece)
+    with process.stdout as stream:
+        while piece := os.read(stream.fileno(), 1 << 16):
+            tail.take(piece)
+            if output is not None:
+                output(piece)
 
 
 @contextlib.contextmanager

@@ -47,7 +47,7 @@ def test_an_unseeded_head_is_caught_at_init_with_its_line(tmp_path: Path) -> Non
     (origin,) = diagnosis["origins"]
     assert (origin["component"], origin["step"]) == ("agent.network.head", -1)
     assert origin["cause"] == "unseeded-init"
-    assert origin["location"].endswith(line_of("agent.network.head = torch"))
+    assert origin["source"].endswith(line_of("agent.network.head = torch"))
 
 
 def test_the_second_run_stops_after_the_onset_and_a_second_pass_has_values(
