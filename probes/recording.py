@@ -68,7 +68,7 @@ class Recording:
         self._loss_seen = schema.INIT_STEP
         self._streams = Streams(self.recorder)
         for name, generator in (generators or {}).items():
-            self.register_generator(name, generator)
+            self._follow(name, generator)
         self._parameters = Parameters(self.recorder)
         self._contributions = Contributions(self.recorder, names)
         edges = Edges(self.recorder)
@@ -154,15 +154,23 @@ class Recording:
         self._record(name, value, component or name)
 
     def register_generator(self, name: str, generator: Generator) -> None:
-        """Record the state of one more random generator at every boundary.
+        """Record the state of one more random generator, now and at every boundary.
 
         Raises:
             UsageError: it is no generator of torch, numpy or the random module.
         """
+        self._follow(name, generator)
+        self._first_state(name)
+
+    def _follow(self, name: str, generator: Generator) -> None:
         try:
             self._streams.register(name, generator)
         except TypeError as error:
             raise UsageError(f"{error}.") from error
+
+    @guarded
+    def _first_state(self, name: str) -> None:
+        self._streams.first(name)
 
     def close(self, reason: str = "") -> None:
         """Take every hook away and close the file; a second call does nothing.

@@ -92,11 +92,22 @@ class Streams:
             stream: last[stream] if stream in last else read() for stream, read in streams.items()
         }
         for stream, state in self._last.items():
-            slot = self._slots.get((stream, name)) or self._slot(stream, name)
-            if isinstance(state, bytes):
-                self._recorder.see_state(slot, state)
-            else:
-                self._recorder.see(slot, state)
+            self._see(stream, name, state)
+
+    def first(self, name: str) -> None:
+        """Record the state of a generator that was registered just now, before it is drawn from.
+
+        Args:
+            name: the stream's name.
+        """
+        self._see(name, "registered", self._others[name]())
+
+    def _see(self, stream: str, boundary: str, state: object) -> None:
+        slot = self._slots.get((stream, boundary)) or self._slot(stream, boundary)
+        if isinstance(state, bytes):
+            self._recorder.see_state(slot, state)
+        else:
+            self._recorder.see(slot, state)
 
     def _slot(self, stream: str, boundary: str) -> Slot:
         component = f"rng.{stream}"
