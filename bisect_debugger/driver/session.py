@@ -24,6 +24,16 @@ _TRAVELLING = ("probes", "bisect_debugger", "h5py", "xxhash", "numpy")
 _PURE = ("probes", "bisect_debugger")
 
 
+_ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+KNOB_VARIABLES: dict[str, dict[str, str]] = {
+    "hashseed": {"PYTHONHASHSEED": "0"},
+    "threads": dict.fromkeys(_ONE_THREAD, "1"),
+    "deterministic": {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"},
+}
+"""Environment variables of the knobs that are, or need, one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What a recorded process is asked to do.
@@ -41,6 +51,7 @@ class Settings:
         stop_after: steps after the first difference at which the process ends.
         mode: ``record``, or ``witness`` for a bare run.
         witness: also tell the final parameters.
+        knobs: conditions that are changed, by the names of `KNOB_VARIABLES` and of the recorder.
     """
 
     out: Path
@@ -55,6 +66,7 @@ class Settings:
     stop_after: int = 2
     mode: str = "record"
     witness: bool = False
+    knobs: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -63,10 +75,12 @@ class Session:
 
     Attributes:
         path: the settings file.
+        variables: environment variables that the knobs set.
         notes: status lines that were read so far.
     """
 
     path: Path
+    variables: dict[str, str] = field(default_factory=dict)
     notes: list[dict[str, Any]] = field(default_factory=list)
     _read: int = 0
 
@@ -76,6 +90,7 @@ class Session:
         path = os.environ.get("PYTHONPATH")
         return {
             **os.environ,
+            **self.variables,
             VARIABLE: str(self.path),
             "PYTHONPATH": f"{bootstrap}{os.pathsep}{path}" if path else bootstrap,
         }
@@ -119,7 +134,10 @@ def session(settings: Settings) -> Iterator[Session]:
         }
         values["packages"] = _packages()
         path.write_text(json.dumps(values), encoding="utf-8")
-        yield Session(path)
+        variables: dict[str, str] = {}
+        for knob in settings.knobs:
+            variables |= KNOB_VARIABLES.get(knob, {})
+        yield Session(path, variables)
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

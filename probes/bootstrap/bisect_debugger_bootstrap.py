@@ -15,7 +15,7 @@ from typing import Any
 SESSION = "BISECT_DEBUGGER_SESSION"
 """Environment variable: path of the session's settings, a JSON file beside which status is kept."""
 
-_callbacks: dict[str, Callable[[], None]] = {}
+_callbacks: dict[str, list[Callable[[], None]]] = {}
 
 
 class Settings:
@@ -47,17 +47,16 @@ class _Waiting:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> Any:
-        callback = _callbacks.get(name)
-        if callback is None:
+        callbacks = _callbacks.pop(name, None)
+        if callbacks is None:
             return None
-        del _callbacks[name]
         for finder in sys.meta_path:
             find = getattr(finder, "find_spec", None)
             spec = None if finder is self or find is None else find(name, path, target)
             if spec is not None:
-                _call_after_loading(spec.loader, callback)
+                _call_after_loading(spec.loader, callbacks)
                 return spec
-        _callbacks[name] = callback
+        _callbacks[name] = callbacks
         return None
 
 
@@ -110,6 +109,17 @@ class Process:
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             settings.note("failed", reason=f"{type(error).__name__}: {error}")
 
+    def turn_knobs(self) -> None:
+        """Change the conditions that the session asks for, before any code of the program."""
+        names = frozenset(self._settings.values.get("knobs", ()))
+        if not names:
+            return
+        self._take_along()
+        from probes.unedited.knobs import at_import, at_start
+
+        at_start.apply(names)
+        at_import.when_imported(names, when_imported)
+
     def _see_seeds(self) -> None:
         if self._seeds is None:
             from probes.unedited.early_seeds import EarlySeeds
@@ -139,6 +149,7 @@ def wait_for_torch() -> None:
     settings.note("python")
     sys.meta_path.insert(0, _Waiting())
     process = Process(settings)
+    process.turn_knobs()
     when_imported("numpy.random", process.numpy_is_here)
     when_imported("torch", process.torch_is_here)
 
@@ -148,15 +159,16 @@ def when_imported(name: str, callback: Callable[[], None]) -> None:
     if name in sys.modules:
         callback()
     else:
-        _callbacks[name] = callback
+        _callbacks.setdefault(name, []).append(callback)
 
 
-def _call_after_loading(loader: Any, callback: Callable[[], None]) -> None:
+def _call_after_loading(loader: Any, callbacks: list[Callable[[], None]]) -> None:
     load = loader.exec_module
 
     def exec_module(module: ModuleType) -> None:
         del loader.exec_module
         load(module)
-        callback()
+        for callback in callbacks:
+            callback()
 
     loader.exec_module = exec_module

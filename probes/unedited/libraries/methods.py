@@ -14,6 +14,10 @@ After = Callable[[Any, tuple[Any, ...], dict[str, Any], Any], None]
 """Called with the instance, its arguments and the result; it must not raise."""
 
 
+Before = Callable[[Any, tuple[Any, ...], dict[str, Any]], None]
+"""Called with the instance and its arguments."""
+
+
 class Depth(threading.local):
     """How many hooked calls are going on in this thread."""
 
@@ -35,6 +39,38 @@ def hook(base: type, methods: dict[str, After], depth: Depth | None = None) -> N
             original = kind.__dict__.get(name)
             if isinstance(original, FunctionType):
                 setattr(kind, name, _wrapped(original, after, depth))
+
+    for kind in _tree(base):
+        hook_one(kind)
+    _hook_later_ones(base, hook_one)
+
+
+def hook_before(base: type, name: str, before: Before) -> None:
+    """Call something before the outermost call of a method, which may change the keywords.
+
+    Args:
+        base: the class, hooked with all its subclasses.
+        name: the method.
+        before: called with the instance and its arguments; it must not raise.
+    """
+    depth = Depth()
+
+    def hook_one(kind: type) -> None:
+        original = kind.__dict__.get(name)
+        if not isinstance(original, FunctionType):
+            return
+
+        @functools.wraps(original)
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if not depth.value:
+                before(self, args, kwargs)
+            depth.value += 1
+            try:
+                return original(self, *args, **kwargs)
+            finally:
+                depth.value -= 1
+
+        setattr(kind, name, method)
 
     for kind in _tree(base):
         hook_one(kind)
