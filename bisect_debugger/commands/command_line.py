@@ -1,6 +1,7 @@
 """Arguments that the commands share which start a trainer."""
 
 import argparse
+import re
 from pathlib import Path
 
 from bisect_debugger.driver.session import Settings
@@ -59,3 +60,15 @@ def positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return number
+
+
+def duration(text: str) -> float:
+    """Seconds of a time such as ``90``, ``90s``, ``5m`` or ``1h``.
+
+    Raises:
+        ArgumentTypeError: it is none.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 90s, 5m or 1h")
+    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]

@@ -5,7 +5,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from bisect_debugger.commands.command_line import add_command, positive
+from bisect_debugger.commands.command_line import add_command, duration, positive
 from bisect_debugger.commands.compare import tolerance
 from bisect_debugger.commands.output import check_target, say, write
 from bisect_debugger.diagnosis.as_json import as_json
@@ -32,6 +32,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="steps that a run goes on after the first difference (default: 2)",
     )
     add("--no-values", action="store_true", help="do not run again for values of what differs")
+    add("--explain", action="store_true", help="prove the cause by changing one condition a run")
+    add(
+        "--budget",
+        type=duration,
+        default=600.0,
+        metavar="T",
+        help="time for experiments, e.g. 90s, 5m or 1h (default: 10m)",
+    )
     add("--level", choices=("coarse", "digest"), default="digest", help="of the first pass")
     for name in ("include", "exclude"):
         add(f"--{name}", action="append", default=[], metavar="GLOB", help=f"buffers to {name}")
@@ -89,6 +97,8 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         stop_after=arguments.stop_after,
         second_pass=not arguments.no_values,
         tolerance=arguments.tolerance,
+        explain=arguments.explain,
+        budget=arguments.budget,
     )
 
 

@@ -91,3 +91,17 @@ class Progress:
         if self._drawn:
             sys.stderr.write("\r\x1b[K")
             self._drawn = False
+
+
+class Silent(Progress):
+    """Shows nothing, and keeps the trainer's own output to itself."""
+
+    def __init__(self) -> None:
+        """Show nothing."""
+        super().__init__("", None)
+
+    def take(self, notes: list[dict[str, Any]]) -> None:
+        """Take news and keep silent."""
+
+    def output(self, piece: bytes) -> None:
+        """Drop what the trainer wrote."""

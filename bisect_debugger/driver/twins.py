@@ -8,15 +8,17 @@ before is evidence of a race, and is said.
 
 import contextlib
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bisect_debugger.diagnosis import Diagnosis, diagnose
-from bisect_debugger.diagnosis.model import Control, PairVerdict, Verdict
+from bisect_debugger.diagnosis.model import Control, Experiment, PairVerdict, Verdict
+from bisect_debugger.driver.experiments import Bench, explain, narrate, repeats_for
 from bisect_debugger.driver.launch import check_command
 from bisect_debugger.driver.outcome import Recorded
-from bisect_debugger.driver.progress import Progress
+from bisect_debugger.driver.progress import Progress, Silent
 from bisect_debugger.driver.record import record
 from bisect_debugger.driver.session import Settings
 from bisect_debugger.errors import UsageError, printable
@@ -47,6 +49,8 @@ class Plan:
         stop_after: steps that a run goes on after the first difference.
         second_pass: run again for values where the runs diverged.
         tolerance: largest relFro of a difference that still counts as the same run.
+        explain: run twins again with one condition changed, to prove the cause.
+        budget: seconds after which no further experiment is begun.
     """
 
     command: tuple[str, ...]
@@ -60,6 +64,8 @@ class Plan:
     stop_after: int = 2
     second_pass: bool = True
     tolerance: float | None = None
+    explain: bool = False
+    budget: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +76,13 @@ class TwinResult:
         diagnosis: of the pair that says most.
         folder: where the runs are.
         files: the two runs that the diagnosis is about.
+        second_pass: verdict and onset of the second pass, where there was one.
     """
 
     diagnosis: Diagnosis
     folder: Path
     files: tuple[Path, Path]
+    second_pass: tuple[Verdict, int | None] | None = None
 
 
 def run_twins(plan: Plan) -> TwinResult:
@@ -116,6 +124,8 @@ def _run_in(folder: Path, plan: Plan) -> TwinResult:
     result = _judge(recorded, folder, plan.tolerance)
     if plan.second_pass and result.diagnosis.verdict is not Verdict.BIT_EQUAL:
         result = _with_values(plan, settings, result)
+    if plan.explain and result.diagnosis.verdict is Verdict.DIVERGED:
+        result = _explained(plan, settings, result)
     if plan.control:
         result = _controlled(plan, settings, result, recorded[0])
     return result
@@ -182,10 +192,45 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult) -> TwinResul
         )
     second = _judge(recorded, first.folder, plan.tolerance)
     now = second.diagnosis.onset
+    seen = (second.diagnosis.verdict, now.step if now else None)
+    first, second = replace(first, second_pass=seen), replace(second, second_pass=seen)
     if now is not None and now.step == onset.step:
         diagnosis = replace(second.diagnosis, pairs=first.diagnosis.pairs)
         return replace(second, diagnosis=diagnosis)
     return _remarked(first, _moved(onset.step, now.step if now else None, again.max_steps or end))
+
+
+def _explained(plan: Plan, settings: Settings, result: TwinResult) -> TwinResult:
+    """Prove by experiment what the twins owe their difference to."""
+    onset = result.diagnosis.onset
+    if onset is None:
+        return result
+    steps = max(onset.step, 0) + plan.stop_after + 1
+    baseline = _baseline(result)
+
+    def run(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
+        asked = replace(settings, out=out, max_steps=steps, knobs=knobs)
+        return record(plan.command, asked, progress=Silent()).files
+
+    bench = Bench(
+        run,
+        result.folder / "experiments",
+        steps,
+        repeats_for(len(baseline.onset_steps), baseline.pairs),
+        time.monotonic() + plan.budget,
+        narrate,
+    )
+    return replace(result, diagnosis=explain(result.diagnosis, bench, baseline))
+
+
+def _baseline(result: TwinResult) -> Experiment:
+    """Pairs without a knob that were run already."""
+    pairs = [(pair.verdict, pair.onset_step) for pair in result.diagnosis.pairs]
+    if result.second_pass is not None:
+        pairs.append(result.second_pass)
+    onsets = [step for verdict, step in pairs if verdict is not Verdict.BIT_EQUAL]
+    known = tuple(step if step is not None else -1 for step in onsets)
+    return Experiment((), len(pairs), len(pairs) - len(onsets), known)
 
 
 def _moved(before: int, now: int | None, steps: int) -> str:

@@ -34,6 +34,7 @@ def render_diagnosis(diagnosis: Diagnosis, *, trail: bool = False) -> str:
             lines += ["", f"Trail of origin {number}"]
             lines += [f"  {line}" for line in trail_lines(origin.trail)]
             lines.append(f"  Conclusion -> {origin.cause.value}")
+    lines += _experiments(diagnosis)
     lines += _pairs(diagnosis)
     remarks = _remarks(diagnosis)
     if remarks:
@@ -120,6 +121,28 @@ def _words(said: Said, *, full: bool) -> list[str]:
         lines.append(said.reference)
     left_out = len(said.evidence) - len(evidence) + len(said.advice) - len(advice)
     return [*lines, f"({left_out} more with -v)"] if left_out else lines
+
+
+def experiment_rows(diagnosis: Diagnosis) -> list[tuple[str, str, str]]:
+    """Changed condition, equal pairs, and where the others diverged, of each experiment."""
+    rows = []
+    for experiment in diagnosis.experiments:
+        knobs = " + ".join(experiment.knobs) or "nothing changed"
+        onsets = ", ".join(step_words(step) for step in sorted(set(experiment.onset_steps)))
+        equal = f"{experiment.equal_pairs} of {experiment.pairs} pairs equal"
+        rows.append((knobs, equal, f"diverged in {onsets}" if onsets else ""))
+    return rows
+
+
+def _experiments(diagnosis: Diagnosis) -> list[str]:
+    rows = experiment_rows(diagnosis)
+    if not rows:
+        return []
+    lines = [
+        f"  {printable(knobs)}: {equal}{f', {where}' if where else ''}"
+        for knobs, equal, where in rows
+    ]
+    return ["", "Experiments", *lines]
 
 
 def _pairs(diagnosis: Diagnosis) -> list[str]:

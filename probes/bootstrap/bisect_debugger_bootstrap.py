@@ -169,6 +169,9 @@ def _call_after_loading(loader: Any, callbacks: list[Callable[[], None]]) -> Non
         del loader.exec_module
         load(module)
         for callback in callbacks:
-            callback()
+            try:
+                callback()
+            except Exception as error:  # noqa: BLE001 - an import must not fail for us
+                sys.stderr.write(f"bisect-debugger: {type(error).__name__}: {error}\n")
 
     loader.exec_module = exec_module

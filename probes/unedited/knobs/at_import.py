@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -21,9 +22,8 @@ def when_imported(names: frozenset[str], later: Callable[[str, Callable[[], None
 
 
 def _seed_numpy() -> None:
-    import numpy as np
-
-    np.random.seed(SEED)
+    # numpy itself does not have the name yet: it is just being loaded.
+    sys.modules["numpy.random"].seed(SEED)
 
 
 def _seed_torch() -> None:

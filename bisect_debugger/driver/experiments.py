@@ -1,0 +1,189 @@
+"""Experiments: twins run again with one condition changed, to prove what made them diverge.
+
+All knobs first: if the twins diverge still, none of them is it. Then the likeliest alone, and where
+no single one is enough, the smallest set. How often a pair is repeated follows from how often
+pairs diverged without any knob, so that "equal" is not luck.
+"""
+
+import math
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bisect_debugger.diagnosis import Diagnosis, diagnose
+from bisect_debugger.diagnosis.model import Experiment, Origin, Verdict
+from bisect_debugger.driver.knobs import KNOBS, in_order_for, knob_called
+from bisect_debugger.driver.minimal import smallest
+from bisect_debugger.errors import BisectError
+
+CONFIDENCE = 0.95
+"""How sure "equal with this knob" has to be, given how often pairs diverge without it."""
+
+Run = Callable[[Path, tuple[str, ...]], Sequence[Path]]
+"""Runs the trainer under knobs into a file; the files of its processes."""
+
+
+@dataclass(slots=True)
+class Bench:
+    """Where experiments are made.
+
+    Attributes:
+        run: runs the trainer once.
+        folder: new folder for the runs, which are removed again.
+        steps: steps that each run takes, so past the onset.
+        repeats: pairs that must be equal under a knob.
+        deadline: time on `time.monotonic` after which no further run is begun.
+        done: what was found, by the set of knobs.
+        told: called with each result in words.
+    """
+
+    run: Run
+    folder: Path
+    steps: int
+    repeats: int
+    deadline: float
+    told: Callable[[str], None]
+    done: dict[frozenset[str], Experiment] = field(default_factory=dict)
+    _failed: bool = False
+
+    def holds(self, knobs: frozenset[str]) -> bool | None:
+        """Twins are equal under these knobs; None where time ran out or the trainer failed."""
+        found = self.done.get(knobs)
+        if found is None:
+            found = self._try(knobs)
+        if found is None:
+            return None
+        return found.pairs == found.equal_pairs and found.pairs >= self.repeats
+
+    def is_out_of_time(self) -> bool:
+        """No further run is begun."""
+        return time.monotonic() >= self.deadline
+
+    def _try(self, knobs: frozenset[str]) -> Experiment | None:
+        names = tuple(knob.name for knob in KNOBS if knob.name in knobs)
+        shown = "all knobs" if len(names) == len(KNOBS) else " + ".join(names)
+        self.folder.mkdir(exist_ok=True)
+        equal, onsets = 0, []
+        try:
+            if self.is_out_of_time():
+                return None
+            first = self.run(self.folder / "first.h5", names)
+            for number in range(self.repeats):
+                if self.is_out_of_time():
+                    break
+                onset = self._pair(first, number, names)
+                if onset is not None:
+                    onsets.append(onset)
+                    break
+                equal += 1
+        except BisectError as error:
+            self.told(f"with {shown}: the trainer does not run ({str(error).splitlines()[0]})")
+            return None
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        found = Experiment(names, equal + len(onsets), equal, tuple(onsets))
+        self.done[knobs] = found
+        self.told(f"with {shown}: {outcome_words(found, self.steps)}")
+        return found
+
+    def _pair(self, first: Sequence[Path], number: int, names: tuple[str, ...]) -> int | None:
+        """Step at which another run differs from the first, or None."""
+        other = self.run(self.folder / f"other{number}.h5", names)
+        onsets = []
+        for mine, yours in zip(first, other, strict=False):
+            diagnosis = diagnose([mine, yours])
+            if diagnosis.verdict is not Verdict.BIT_EQUAL:
+                onsets.append(diagnosis.onset.step if diagnosis.onset else -1)
+            yours.unlink(missing_ok=True)
+        return min(onsets, default=None)
+
+
+def repeats_for(diverged: int, pairs: int) -> int:
+    """Equal pairs that make luck unlikely.
+
+    Of ``pairs`` pairs without a knob ``diverged`` diverged. By Laplace's rule the next one does
+    with (diverged + 1) / (pairs + 2); so many equal ones in a row are then luck at most one time
+    in twenty.
+    """
+    rate = (diverged + 1) / (pairs + 2)
+    return max(2, math.ceil(math.log(1 - CONFIDENCE) / math.log(1 - rate)))
+
+
+def outcome_words(experiment: Experiment, steps: int) -> str:
+    """What came of an experiment, in words."""
+    if experiment.onset_steps:
+        where = experiment.onset_steps[0]
+        return f"diverged at {'init' if where == -1 else f'step {where}'}"
+    return f"{experiment.equal_pairs} of {experiment.pairs} pairs equal up to step {steps - 1}"
+
+
+def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnosis:
+    """Find the knobs that make the twins equal, and write down what they prove.
+
+    Args:
+        diagnosis: of twins that diverged.
+        bench: where experiments are made.
+        baseline: pairs without a knob.
+    """
+    causes = frozenset(origin.cause for origin in diagnosis.origins)
+    order = in_order_for(causes)
+    together = bench.holds(frozenset(order))
+    found = smallest(order, bench.holds) if together else None
+    experiments = (baseline, *bench.done.values())
+    diagnosis = replace(diagnosis, experiments=experiments)
+    if together is None or (together and found is None):
+        return _remarked(diagnosis, "The experiments are not finished: time ran out.")
+    if not together:
+        return _remarked(
+            diagnosis,
+            "With all knobs on, the twins diverge still: none of the conditions that can be "
+            "changed from outside is the cause.",
+        )
+    assert found is not None, "all knobs together hold"
+    return _proven(diagnosis, found, bench, baseline)
+
+
+def _proven(
+    diagnosis: Diagnosis, found: frozenset[str], bench: Bench, baseline: Experiment
+) -> Diagnosis:
+    experiment = bench.done[found]
+    knobs = [knob_called(name) for name in experiment.knobs]
+    named = " and ".join(f"`{knob.name}` ({knob.meaning})" for knob in knobs)
+    alone = "alone " if len(knobs) == 1 else "together "
+    without = baseline.onset_steps[0] if baseline.onset_steps else 0
+    sentence = (
+        f"Proven: with {named} {alone}{outcome_words(experiment, bench.steps)}; without, "
+        f"{len(baseline.onset_steps)} of {baseline.pairs} pairs diverge, at "
+        f"{'init' if without == -1 else f'step {without}'}."
+    )
+    spoken_for = [
+        index
+        for index, origin in enumerate(diagnosis.origins)
+        if len(diagnosis.origins) == 1 or any(origin.cause in knob.causes for knob in knobs)
+    ]
+    origins = list(diagnosis.origins)
+    for index in spoken_for:
+        origins[index] = _with_proof(origins[index], sentence, [knob.advice for knob in knobs])
+    diagnosis = replace(diagnosis, origins=tuple(origins))
+    return diagnosis if spoken_for else _remarked(diagnosis, sentence)
+
+
+def _with_proof(origin: Origin, sentence: str, advice: Sequence[str]) -> Origin:
+    return replace(
+        origin,
+        proven=True,
+        evidence=(sentence, *origin.evidence),
+        advice=(*advice, *(line for line in origin.advice if line not in advice)),
+    )
+
+
+def _remarked(diagnosis: Diagnosis, remark: str) -> Diagnosis:
+    return replace(diagnosis, remarks=(remark, *diagnosis.remarks))
+
+
+def narrate(words: str) -> None:
+    """Say on stderr what an experiment found."""
+    sys.stderr.write(f"bisect-debugger: experiment {words}\n")
