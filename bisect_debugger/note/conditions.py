@@ -74,6 +74,11 @@ def render_reproduce(pair: Pair) -> str:
     new files lie in a fresh folder, which lets the block run any number of times.
     """
     runs = (pair.a.facts, pair.b.facts)
+    commands = [_argv(facts) for facts in runs]
+    unedited = all(facts.environment.get("recorded_by") == "command" for facts in runs)
+    if unedited and commands[0] and commands[0] == commands[1]:
+        line = f"bisect-debugger twin -- {shell(commands[0])}"
+        return "\n".join(["## How to reproduce", "", block([line], "sh")])
     names = [facts.path.name for facts in runs]
     if names[0] == names[1]:
         names = [f"{number}-{name}" for number, name in enumerate(names, 1)]

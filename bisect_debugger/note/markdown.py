@@ -8,7 +8,7 @@ from bisect_debugger.note.origin import render_origins
 from bisect_debugger.note.table import render_table
 from bisect_debugger.note.trail import render_trail
 from bisect_debugger.report.grid import GroupGrid
-from bisect_debugger.report.text import compared_words
+from bisect_debugger.report.text import compared_words, experiment_rows
 from bisect_debugger.twins import Pair
 
 
@@ -26,6 +26,7 @@ def render_note(diagnosis: Diagnosis, pair: Pair) -> str:
         "## Groups by step",
         render_table(GroupGrid.around(pair, diagnosis)),
         *render_origins(diagnosis.origins),
+        _experiments(diagnosis),
         _dormant_streams(diagnosis),
         render_trail(diagnosis),
         _compared(diagnosis),
@@ -49,6 +50,15 @@ def _firsts(diagnosis: Diagnosis) -> str:
             f"- first visible in a loss or logged scalar: {code(visible.buffer)} in "
             f"{step_words(visible.step)}"
         )
+    return "\n".join(lines)
+
+
+def _experiments(diagnosis: Diagnosis) -> str:
+    rows = experiment_rows(diagnosis)
+    if not rows:
+        return ""
+    lines = ["## Experiments", "", "| changed | pairs | diverged |", "|---|---|---|"]
+    lines += [f"| {code(knobs)} | {equal} | {where} |" for knobs, equal, where in rows]
     return "\n".join(lines)
 
 

@@ -51,7 +51,7 @@ class UneditedRecording(Recording):
         self._ready = False
         self._slots: dict[tuple[str, str, str], Slot] = {}
         selection = _selection(values)
-        header = Header.of(selection, environment.collect())
+        header = Header.of(selection, {**environment.collect(), "recorded_by": "command"})
         self.rank, self.world_size = header.rank, header.world_size
         writer = RunWriter(self._output.path, header)
         super().__init__(

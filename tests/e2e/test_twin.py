@@ -149,3 +149,20 @@ def test_the_python_call_returns_the_diagnosis(
     assert diagnosis.verdict == "diverged"
     assert diagnosis.onset is not None
     assert diagnosis.onset.step == 0
+
+
+def test_the_cause_is_proven_by_changing_one_condition(tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    code, diagnosis, narration = twin(
+        folder, "--explain", "--no-values", "--", *SUPERVISED, "--batches", "unseeded"
+    )
+    assert code == 1
+    (origin,) = diagnosis["origins"]
+    assert origin["proven"]
+    assert "with `entropy`" in origin["evidence"][0]
+    knobs = [experiment["knobs"] for experiment in diagnosis["experiments"]]
+    assert knobs[0] == []
+    assert ["entropy"] in knobs
+    assert "experiment with entropy: 3 of 3 pairs equal" in narration
+    assert "## Experiments" in (folder / "note.md").read_text(encoding="utf-8")
+    assert not (folder / "experiments").exists()

@@ -1,0 +1,140 @@
+"""Each knob takes effect in a real process, and leaves a clean trainer's bits alone."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from bisect_debugger.driver.session import Settings, session
+from tests.e2e.trained import SUPERVISED, parameters_line
+
+PROGRAMS = {
+    "hashseed": "print(hash('a'), list({'a', 'b', 'c', 'd', 'e'}))",
+    "entropy": """
+import os, random, secrets, uuid
+print(os.urandom(4), secrets.token_hex(4), uuid.uuid4(), random.SystemRandom().random())
+print(random.random(), random.Random().random())
+import numpy as np
+print(np.random.rand(), np.random.default_rng().random(), np.random.RandomState().rand())
+import torch
+generator = torch.Generator()
+print(torch.rand(1), torch.seed(), generator.seed(), torch.rand(1, generator=generator))
+""",
+    "seed-all": """
+import random
+import numpy as np
+import torch
+print(random.random(), np.random.rand(), torch.rand(1))
+""",
+    "clock": """
+import time, datetime
+print(time.time(), time.time_ns(), time.perf_counter(), time.monotonic())
+print(datetime.datetime.now(), datetime.datetime.today(), datetime.date.today())
+start = time.time()
+while time.time() < start + 1:
+    pass
+""",
+    "switch": "import sys\nprint(sys.getswitchinterval() > 1000)",
+    "threads": """
+import torch
+torch.set_num_threads(2)
+print(torch.get_num_threads())
+""",
+    "deterministic": """
+import torch
+print(torch.are_deterministic_algorithms_enabled())
+""",
+    "fill-memory": """
+import numpy as np, torch
+kept = [torch.full((1000,), 7.0) for _ in range(50)]
+del kept
+print({float(torch.empty(1000).abs().sum()) for _ in range(50)})
+print(torch.ones(3).new_empty(5), torch.empty_like(torch.ones(3)), np.empty(4))
+""",
+    "workers": """
+import os, torch
+class Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 4
+    def __getitem__(self, index):
+        return os.getpid()
+loader = torch.utils.data.DataLoader(Rows(), 2, num_workers=2, persistent_workers=True)
+print({int(pid) for batch in loader for pid in batch} == {os.getpid()})
+""",
+    "simulator-seed": """
+import gymnasium
+env = gymnasium.make("CartPole-v1")
+print(env.reset()[0], env.action_space.sample(), env.reset()[0])
+""",
+}
+SHOWS = {"switch": "True", "threads": "1", "deterministic": "True", "workers": "True"}
+"""What a program prints under its knob, and not without; the others print the same twice."""
+
+
+def run(command: Sequence[str], *knobs: str) -> str:
+    """What a command prints under knobs; it is not recorded."""
+    with session(Settings(Path("none.h5"), mode="witness", knobs=knobs)) as running:
+        done = subprocess.run(
+            command, env=running.environment(), capture_output=True, text=True, check=True
+        )
+    return done.stdout
+
+
+@pytest.mark.parametrize("knob", sorted(PROGRAMS))
+def test_a_knob_takes_effect(knob: str) -> None:
+    command = (sys.executable, "-c", PROGRAMS[knob])
+    if knob in SHOWS:
+        assert run(command).strip() != SHOWS[knob]
+        assert run(command, knob).strip() == SHOWS[knob]
+        return
+    assert run(command, knob) == run(command, knob)
+    if knob != "fill-memory":  # what nobody wrote may well be equal
+        assert run(command) != run(command)
+
+
+def test_listings_are_sorted(tmp_path: Path) -> None:
+    for name in "hgcabfde":
+        (tmp_path / name).touch()
+    program = f"""
+import glob, os, pathlib
+print(os.listdir({str(tmp_path)!r}))
+print([entry.name for entry in os.scandir({str(tmp_path)!r})])
+print([os.path.basename(path) for path in glob.glob({str(tmp_path)!r} + "/*")])
+print([path.name for path in pathlib.Path({str(tmp_path)!r}).iterdir()])
+print(next(os.walk({str(tmp_path)!r}))[2])
+"""
+    shown = run((sys.executable, "-c", program), "listing").splitlines()
+    assert shown == [str(list("abcdefgh"))] * 5
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        ("hashseed",),
+        ("entropy",),
+        ("seed-all",),
+        ("clock",),
+        ("listing", "switch"),
+        ("fill-memory", "workers"),
+        ("deterministic",),
+        ("simulator-seed",),
+    ],
+    ids="+".join,
+)
+def test_a_clean_trainer_ends_with_the_same_bits(knobs: tuple[str, ...]) -> None:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    alone = subprocess.run(
+        SUPERVISED, env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    with session(Settings(Path("none.h5"), mode="witness", knobs=knobs)) as running:
+        below = subprocess.run(
+            SUPERVISED,
+            env={**running.environment(), "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    assert parameters_line(below) == parameters_line(alone)
