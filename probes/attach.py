@@ -65,12 +65,39 @@ def attach(
         last=last,
         groups=groups_of(groups),
         include=globs_of(include),
-        exclude=globs_of(exclude),
-        heads=tuple(_head_path(head, roots, names) for head in globs_of(heads)),
+        exclude=globs_of(exclude, "exclude"),
+        heads=tuple(_head_path(head, roots, names) for head in globs_of(heads, "heads")),
     )
+    out, flush_seconds = _path(out), _seconds(flush_seconds)
     header = Header.of(selection, environment.collect())
     writer = RunWriter(out, header, flush_seconds=flush_seconds)
     return _recording(writer, selection, names, added, optimizers)
+
+
+def _path(out: object) -> Path:
+    """The file that was named.
+
+    Raises:
+        UsageError: it is no path.
+    """
+    if isinstance(out, (str, Path)):
+        return Path(out)
+    raise UsageError(
+        f"out was given a {type(out).__name__}; name the file that is written, e.g. out='a.h5'."
+    )
+
+
+def _seconds(given: object) -> float:
+    """A length of time.
+
+    Raises:
+        UsageError: it is none.
+    """
+    # Not a number is not at least 0 either.
+    if isinstance(given, (int, float)) and not isinstance(given, bool) and given >= 0:
+        return float(given)
+    shown = given if isinstance(given, (int, float)) else f"a {type(given).__name__}"
+    raise UsageError(f"flush_seconds was given {shown}; it is a number of seconds, 0 or more.")
 
 
 def _named(roots: Mapping[str, torch.nn.Module]) -> tuple[Names, Added]:

@@ -76,7 +76,11 @@ def collect() -> dict[str, str]:
             except Exception as error:  # noqa: BLE001 - a fact that cannot be had stops no run
                 facts[name] = f"not readable ({type(error).__name__})"
     facts |= {f"env:{name}": os.environ[name] for name in VARIABLES if name in os.environ}
-    return facts | git_state(Path.cwd())
+    try:
+        return facts | git_state(Path.cwd())
+    except OSError:
+        # The working directory may be no more.
+        return facts
 
 
 def git_state(folder: Path) -> dict[str, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch._C import DisableTorchFunction, _len_torch_function_stack
 from torch.compiler import is_compiling
 from torch.nn.parameter import is_lazy
 from torch.utils.hooks import RemovableHandle
@@ -38,7 +39,11 @@ class GradientHook:
         if is_compiling() or not recorder.active:
             return
         try:
-            recorder.see(self.slot, gradient, _IN_BACKWARD, True)
+            if _len_torch_function_stack():
+                with DisableTorchFunction():
+                    recorder.see(self.slot, gradient, _IN_BACKWARD, True)
+            else:
+                recorder.see(self.slot, gradient, _IN_BACKWARD, True)
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             recorder.fail_with(error)
 
@@ -147,6 +152,10 @@ class Contributions:
         self._hooked, self._waiting = [], []
 
     def _hook(self, held: Held) -> bool:
+        with DisableTorchFunction():
+            return self._hook_unseen(held)
+
+    def _hook_unseen(self, held: Held) -> bool:
         parameter, name = held.tensor, held.name
         if parameter is None or not parameter.requires_grad or is_lazy(parameter):
             return False

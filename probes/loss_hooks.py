@@ -14,6 +14,8 @@ from torch.compiler import is_compiling
 from bisect_debugger.format.groups import Group
 from probes.edges import Edges
 from probes.recorder import Recorder, flags_now, guarded, in_backward
+from probes.scripting import pass_for, pass_no_more
+from probes.stand_ins import beneath, retire
 
 
 class LossHooks:
@@ -34,12 +36,16 @@ class LossHooks:
         self._installed = {name: self._wrap(call) for name, call in self._originals.items()}
         for name, wrapper in self._installed.items():
             setattr(torch.autograd, name, wrapper)
+            pass_for(wrapper, self._originals[name])
 
     def remove(self) -> None:
         """Put torch's own functions back, unless somebody else replaced them since."""
         for name, original in self._originals.items():
+            pass_no_more(self._installed[name])
             if getattr(torch.autograd, name) is self._installed[name]:
-                setattr(torch.autograd, name, original)
+                setattr(torch.autograd, name, beneath(original))
+            else:
+                retire(self._installed[name], original)
 
     def _wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)

@@ -14,26 +14,37 @@ import itertools
 import sys
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 import numpy as np
 import torch
+from torch._C import (
+    DisableTorchFunction,
+    _current_graph_task_id,
+    _is_tracing,
+    _len_torch_function_stack,
+)
 from torch.compiler import is_compiling
+from torch.fx import _symbolic_trace as fx_tracing
 from torch.nn.modules import module as torch_module
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from probes.content import leaves
 from probes.edges import Edges, node_of
+from probes.exporting import Exporting
 from probes.gradient_hooks import GradientHook, OutputGradients, hook_output
 from probes.names import ModuleName
-from probes.nests import Beyond
-from probes.recorder import Recorder, flags_now, in_backward
+from probes.nests import Beyond, held_by
+from probes.recorder import Recorder
 from probes.seeding import caller
 from probes.slots import LEFT_OUT, Slot
 
+_NO_GRAD = int(EventFlag.NO_GRAD)
+_EVAL_MODE = int(EventFlag.EVAL_MODE)
 _RECOMPUTE = int(EventFlag.RECOMPUTE)
 _number = itertools.count()
 
@@ -77,9 +88,9 @@ class ModuleHooks:
         self._ports: dict[int, _Ports] = {}
         self._alive: dict[int, weakref.ref[torch.nn.Module]] = {}
         self._key = _unique_key()
-        torch_module._global_forward_pre_hooks[self._key] = self.before
-        torch_module._global_forward_hooks[self._key] = self._after
+        self._install()
         self._quiet = _Quiet()
+        self._exporting = Exporting(self._aside)
 
     def add(self, module: torch.nn.Module, name: ModuleName) -> None:
         """Record this module from now on."""
@@ -96,10 +107,28 @@ class ModuleHooks:
 
     def remove(self) -> None:
         """Take all hooks away."""
-        torch_module._global_forward_pre_hooks.pop(self._key, None)
-        torch_module._global_forward_hooks.pop(self._key, None)
+        self._exporting.remove()
+        self._uninstall()
         self._ports, self._alive = {}, {}
         self._quiet.remove()
+
+    def _install(self) -> None:
+        torch_module._global_forward_pre_hooks[self._key] = self.before
+        torch_module._global_forward_hooks[self._key] = self._after
+
+    def _uninstall(self) -> None:
+        torch_module._global_forward_pre_hooks.pop(self._key, None)
+        torch_module._global_forward_hooks.pop(self._key, None)
+
+    @contextmanager
+    def _aside(self) -> Iterator[None]:
+        was_there = self._key in torch_module._global_forward_hooks
+        self._uninstall()
+        try:
+            yield
+        finally:
+            if was_there and not self.recorder.closed:
+                self._install()
 
     def before(
         self, module: torch.nn.Module, args: tuple[Any, ...], caller: FrameType | None = None
@@ -115,21 +144,18 @@ class ModuleHooks:
         if is_compiling():
             return
         ports, recorder = self._ports.get(id(module)), self.recorder
-        if (ports is None and self._unknown is None) or torch._C._is_tracing():
+        if (ports is None and self._unknown is None) or _is_traced():
             return
         if not recorder.active:
             if recorder.failed:
                 recorder.withdraw()
             return
         try:
-            if ports is None:
-                ports = self._introduce(module)
-                if ports is None:
-                    return
-            # Torch hands keyword arguments to hooks of modules that say so in a table of their
-            # own, and the compiler takes a module with an entry there for another program.
-            kwargs = _keywords(caller or sys._getframe(1)) if ports.keywords or not args else None
-            self._inputs(module, ports, args, kwargs)
+            if _len_torch_function_stack():
+                with DisableTorchFunction():
+                    self._inputs(module, ports, args, caller)
+            else:
+                self._inputs(module, ports, args, caller)
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             recorder.fail_with(error)
 
@@ -141,10 +167,17 @@ class ModuleHooks:
     def _inputs(
         self,
         module: torch.nn.Module,
-        ports: "_Ports",
+        ports: "_Ports | None",
         args: tuple[Any, ...],
-        kwargs: dict[str, Any] | None,
+        caller: FrameType | None,
     ) -> None:
+        if ports is None:
+            ports = self._introduce(module)
+            if ports is None:
+                return
+        # Torch hands keyword arguments to hooks of modules that say so in a table of their own,
+        # and the compiler takes a module with an entry there for another program.
+        kwargs = _keywords(caller or sys._getframe(2)) if ports.keywords or not args else None
         recorder = self.recorder
         fresh = not recorder.begun and recorder.begin_step()
         if not recorder.active:
@@ -160,9 +193,13 @@ class ModuleHooks:
                     ports.inputs.get(index) or self._port(ports, index, "", value), value, flags
                 )
             else:
-                for path, leaf in leaves(value):
-                    self._input(self._port(ports, index, path, leaf), leaf, flags)
+                self._several(ports, index, value, flags)
         for key, value in kwargs.items() if kwargs else ():
+            self._several(ports, key, value, flags)
+
+    def _several(self, ports: "_Ports", key: int | str, value: object, flags: int) -> None:
+        # A tensor of a class of the trainer's own would notice being looked at.
+        with DisableTorchFunction():
             for path, leaf in leaves(value):
                 self._input(self._port(ports, key, path, leaf), leaf, flags)
 
@@ -179,7 +216,7 @@ class ModuleHooks:
         return not isinstance(leaf, torch.Tensor) or not self._edges.producers(leaf)
 
     def _input(self, slot: Slot, leaf: object, flags: int) -> None:
-        if not isinstance(leaf, _CONTENT):
+        if not issubclass(type(leaf), _CONTENT):
             self._note_unseen(slot, leaf)
             return
         if slot.group is Group.DATA:
@@ -192,10 +229,14 @@ class ModuleHooks:
         if is_compiling():
             return
         ports = self._ports.get(id(module))
-        if ports is None or not self.recorder.active or torch._C._is_tracing():
+        if ports is None or not self.recorder.active or _is_traced():
             return
         try:
-            self._outputs(module, ports, output)
+            if _len_torch_function_stack():
+                with DisableTorchFunction():
+                    self._outputs(module, ports, output)
+            else:
+                self._outputs(module, ports, output)
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.recorder.fail_with(error)
 
@@ -205,12 +246,13 @@ class ModuleHooks:
             self._output(*ports.output(""), output, flags)
             self.recorder.known.forget_passing(output)
             return
-        for path, leaf in leaves(output):
-            self._output(*ports.output(path), leaf, flags)
+        with DisableTorchFunction():
+            for path, leaf in leaves(output):
+                self._output(*ports.output(path), leaf, flags)
         self.recorder.known.forget_passing()
 
     def _output(self, slot: Slot, hook: GradientHook, leaf: object, flags: int) -> None:
-        if not isinstance(leaf, _CONTENT):
+        if not issubclass(type(leaf), _CONTENT):
             self._note_unseen(slot, leaf)
             return
         place = self.recorder.see(slot, leaf, flags, True)
@@ -223,7 +265,7 @@ class ModuleHooks:
             hook_output(leaf, node, hook)
 
     def _note_unseen(self, slot: Slot, leaf: object) -> None:
-        if any(isinstance(held, torch.Tensor) for held in getattr(leaf, "__dict__", {}).values()):
+        if any(issubclass(type(held), torch.Tensor) for held in held_by(leaf).values()):
             self.recorder.writer.uncovered(
                 f"{slot.name}: the tensors that a {type(leaf).__name__} holds"
             )
@@ -308,8 +350,15 @@ def _takes_several(forward: Callable[..., Any]) -> bool:
 
 
 def _flags(module: torch.nn.Module) -> int:
-    flags = flags_now(module)
-    return flags | _RECOMPUTE if in_backward() else flags
+    flags = 0 if torch.is_grad_enabled() else _NO_GRAD
+    if not module.training:
+        flags |= _EVAL_MODE
+    return flags | _RECOMPUTE if _current_graph_task_id() != -1 else flags
+
+
+def _is_traced() -> bool:
+    """A tracer runs the module to write down what it does; nothing is computed."""
+    return _is_tracing() or fx_tracing._is_fx_tracing_flag
 
 
 _CONTENT = (torch.Tensor, bool, int, float, complex, np.ndarray, np.generic, Beyond)

@@ -139,7 +139,7 @@ class Names:
         owners: dict[str, ModuleName] = {}
         added = Added()
         self._roots[name] = weakref.ref(root)
-        found = [(_join(name, path), module) for path, module in _below(root)]
+        found = [(_join(name, path), module) for path, module in modules_below(root)]
         for full, module in found:
             known = self.modules.get(module)
             location = known.location if known else _location_of(module)
@@ -164,13 +164,17 @@ class Names:
                 added.tensors += _add_tensors(table, module, is_buffer, full, owners[full])
         return added
 
-    def grown(self, module: torch.nn.Module) -> list["Added"]:
-        """Name what was put below the roots since, where this module is part of it."""
+    def grown(self, module: torch.nn.Module | None = None) -> list["Added"]:
+        """Name what was put below the roots since.
+
+        Args:
+            module: what has to be part of a root for it to be looked at; None looks at all.
+        """
         roots = [(name, root) for name, ref in self._roots.items() if (root := ref()) is not None]
         return [
             self.add_root(name, root)
             for name, root in roots
-            if any(one is module for _, one in _below(root))
+            if module is None or any(one is module for _, one in modules_below(root))
         ]
 
     def add_loose(self, name: str, tensor: torch.Tensor, component: str) -> Held:
@@ -181,8 +185,9 @@ class Names:
 
     def replaced(self, before: torch.Tensor | None, now: torch.Tensor, held: Held) -> None:
         """Note that a module holds another parameter in the same place."""
-        if before is not None:
-            self.parameters.pop(before, None)
+        # Where two change places, the other place may have this tensor by now.
+        if before is not None and self.parameters.get(before) is held:
+            del self.parameters[before]
         self.parameters[now] = held
 
     def _note_blind_spots(self, path: str, module: torch.nn.Module) -> None:
@@ -257,15 +262,24 @@ def kind_of(module: object) -> str:
     return f"{type(module).__module__}.{type(module).__qualname__}"
 
 
-def _below(module: torch.nn.Module, path: str = "") -> Iterator[tuple[str, torch.nn.Module]]:
+def modules_below(
+    module: torch.nn.Module, path: str = "", above: tuple[int, ...] = ()
+) -> Iterator[tuple[str, torch.nn.Module]]:
     """A module and all below it with their paths, each as often as it stands there.
 
     As `named_modules` does, which however asks modules for their hash.
+
+    Args:
+        module: where the walk begins.
+        path: its path.
+        above: ids of the modules that it is reached through; one that stands below itself is
+            not gone into again.
     """
     yield path, module
     for name, child in module._modules.items():
-        if child is not None:
-            yield from _below(child, f"{path}.{name}" if path else name)
+        if child is not None and child is not module and id(child) not in above:
+            below = f"{path}.{name}" if path else name
+            yield from modules_below(child, below, (*above, id(module)))
 
 
 def _join(root: str, path: str) -> str:

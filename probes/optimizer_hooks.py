@@ -14,8 +14,10 @@ from torch.utils.hooks import RemovableHandle
 
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.format.groups import Group
+from probes.compiled_steps import listen, note_compiled_step
 from probes.content import leaves
 from probes.names import ModuleName, Names, TensorName, kind_of
+from probes.nests import step_of
 from probes.recorder import Recorder, guarded
 from probes.slots import Slot
 
@@ -44,6 +46,7 @@ class OptimizerHooks:
         self._recorder, self._names = recorder, names
         self._before_step, self._after_step = before, after
         self._probes: list[OptimizerProbe] = []
+        listen(recorder)
 
     def add(self, name: str, optimizer: torch.optim.Optimizer) -> None:
         """Hook an optimizer.
@@ -126,6 +129,7 @@ class OptimizerProbe:
     def before(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         """Record the gradients; called before each step, also the inner ones of a subclass."""
         if is_compiling():
+            note_compiled_step()
             return
         if self._depth:
             # A subclass whose step calls its parent's fires twice; one that raised left a trace.
@@ -166,9 +170,9 @@ class OptimizerProbe:
                     for path, leaf in _numbers(value):
                         recorder.see(self._hyper_parameter(index, key, path), leaf)
         for parameter, port in self._parameters(optimizer):
-            for key, value in optimizer.state.get(parameter, {}).items():
+            for key, value in _moments(optimizer.state.get(parameter)):
                 for path, leaf in _numbers(value):
-                    role = key + path if path else key
+                    role = key if type(key) is str and not path else _role(key, path)
                     recorder.see(port.moments.get(role) or port.moment(role), leaf)
         self._owner.after()
 
@@ -265,6 +269,17 @@ def named_optimizers(optimizers: object) -> dict[str, torch.optim.Optimizer]:
     return named
 
 
+def _moments(state: Any) -> Iterable[tuple[Any, object]]:
+    """What an optimizer keeps of a parameter, by name; a value that is no dict has none."""
+    if issubclass(type(state), dict):
+        return dict.items(state)
+    return () if state is None else (("state", state),)
+
+
+def _role(key: object, path: str) -> str:
+    return (key if isinstance(key, str) else step_of(key, 0).removeprefix(".")) + path
+
+
 def _numbers(value: object) -> Iterable[tuple[str, object]]:
     """The tensors and numbers in a value of an optimizer's; its switches and names are none."""
     if type(value) is torch.Tensor or type(value) is float:
@@ -283,7 +298,7 @@ def _depth_of(optimizer: torch.optim.Optimizer) -> int:
     while frame is not None:
         inside = frame.f_globals.get("__name__") == torch.optim.Optimizer.__module__
         if inside and frame.f_code.co_name == "wrapper":
-            depth += optimizer in frame.f_locals.get("args", ())
+            depth += any(given is optimizer for given in frame.f_locals.get("args", ()))
         if frame.f_back is None:
             break
         frame = frame.f_back

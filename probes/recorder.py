@@ -16,6 +16,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch._C import DisableTorchFunction
 from torch.compiler import is_compiling
 
 from bisect_debugger.errors import printable
@@ -41,7 +42,6 @@ REUSE_BYTES = 16384
 
 _EMPTY = np.empty(0, dtype=np.uint8)
 _NO_GRAD = int(EventFlag.NO_GRAD)
-_EVAL_MODE = int(EventFlag.EVAL_MODE)
 
 
 class Recorder:
@@ -363,19 +363,18 @@ def guarded(
         if is_compiling() or not probe.recorder.active:
             return
         try:
-            function(probe, *args, **kwargs)
+            # A trainer's own modes and classes of tensors must not notice being looked at.
+            with DisableTorchFunction():
+                function(probe, *args, **kwargs)
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             probe.recorder.fail_with(error)
 
     return hook
 
 
-def flags_now(module: torch.nn.Module | None = None) -> int:
+def flags_now() -> int:
     """Circumstances of an event at this moment, as `EventFlag` bits."""
-    flags = 0 if torch.is_grad_enabled() else _NO_GRAD
-    if module is not None and not module.training:
-        flags |= _EVAL_MODE
-    return flags
+    return 0 if torch.is_grad_enabled() else _NO_GRAD
 
 
 def in_backward() -> bool:

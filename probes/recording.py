@@ -19,7 +19,9 @@ from bisect_debugger.format import schema
 from bisect_debugger.format.groups import Group
 from probes.content import leaves
 from probes.edges import Edges
-from probes.gradient_hooks import Contributions, OutputGradients
+from probes.gradient_hooks import Contributions, GradientHook, OutputGradients
+from probes.growth import Growth
+from probes.headroom import Headroom
 from probes.loss_hooks import LossHooks
 from probes.module_hooks import ModuleHooks
 from probes.names import Added, Names
@@ -29,7 +31,18 @@ from probes.recorder import Recorder, flags_now, guarded
 from probes.replay import Watch
 from probes.rng import Generator, Streams
 from probes.selection import Selection
+from probes.uncompiled import keep_from_compiler
 from probes.writer import RunWriter
+
+_ENTRIES = (
+    ModuleHooks._inputs,
+    ModuleHooks._outputs,
+    GradientHook.__call__,
+    Recorder.see,
+    Recorder.end_step,
+    Recorder.begin_step,
+)
+"""Functions of ours that the trainer's calls lead to, and that lead back to none of it."""
 
 
 class Removable(Protocol):
@@ -73,6 +86,7 @@ class Recording:
         self._contributions = Contributions(self.recorder, names)
         edges = Edges(self.recorder)
         self.recorder.at_begin += [edges.begin_step, self._begin]
+        keep_from_compiler(_ENTRIES)
         self._state_of_streams()
         try:
             self._install(edges, unknown or self._newcomer)
@@ -82,7 +96,9 @@ class Recording:
         atexit.register(self._at_exit)
 
     def _install(self, edges: Edges, unknown: Callable[[torch.nn.Module], None]) -> None:
-        self._probes.append(self._contributions)
+        self._probes += [Headroom(), self._contributions]
+        self._growth = Growth(self.names)
+        self._probes.append(self._growth)
         self._modules = ModuleHooks(
             self.recorder, edges, OutputGradients(self.recorder), self._before_forward, unknown
         )
@@ -91,7 +107,7 @@ class Recording:
         self.optimizers = OptimizerHooks(
             self.recorder,
             self.names,
-            before=lambda: self._streams.boundary("optim"),
+            before=self._before_optimizer,
             after=self._after_optimizer,
         )
         self._probes.append(self.optimizers)
@@ -145,6 +161,10 @@ class Recording:
 
     def record(self, name: str, value: object, component: str = "") -> None:
         """Record a value by hand, now.
+
+        It belongs to the step that goes on. The call of the optimizer closes a step, so what is
+        recorded after it, such as a norm of the gradients or a loss that is logged, stands in the
+        next one; after the last call it stands alone, in a row of the run that no step closed.
 
         Args:
             name: what it is called; a nested value gets a name per leaf.
@@ -251,7 +271,15 @@ class Recording:
         self._streams.boundary("start")
         self._parameters.before_step()
         self._contributions.hook_replaced()
+        self._grow()
         self._contributions.hook_waiting()
+
+    def _grow(self) -> None:
+        """Name and record what was put below a root since."""
+        if self._growth.is_due:
+            self._growth.is_due = False
+            for added in self.names.grown():
+                self.cover(added)
 
     def _before_forward(self, fresh: bool) -> None:
         self._streams.boundary("forward", unchanged=fresh)
@@ -261,6 +289,11 @@ class Recording:
         if self._loss_seen != self.recorder.step and self.recorder.is_steppers():
             self._loss_seen = self.recorder.step
             self._streams.boundary("loss")
+
+    def _before_optimizer(self) -> None:
+        # Ahead of the gradients, which go by the names of their parameters.
+        self._grow()
+        self._streams.boundary("optim")
 
     def _after_optimizer(self) -> None:
         self._parameters.after_step()

@@ -52,9 +52,15 @@ class Watch:
     def remove(self) -> None:
         """Put the method back, unless somebody else replaced it since."""
         if vars(self._target).get(self._method) is not self._wrapper:
+            self._wrapper.is_over = True
             return
-        if self._own:
-            setattr(self._target, self._method, self._original)
+        original: Any = self._original
+        own = self._own
+        while isinstance(original, _Watched) and original.is_over:
+            # A watch from before that ended in the meantime, below this one.
+            original, own = original.original, original.is_own
+        if own:
+            setattr(self._target, self._method, original)
         else:
             delattr(self._target, self._method)
 
@@ -90,16 +96,17 @@ class _Watched:
         self, watch: Watch, target: object, method: str, original: Callable[..., Any]
     ) -> None:
         functools.update_wrapper(self, original)
-        self._watch, self._target, self._method, self._original = watch, target, method, original
-        self._is_own = method in vars(target)
+        self._watch, self._target, self._method, self.original = watch, target, method, original
+        self.is_own = method in vars(target)
+        self.is_over = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self._watch.before()
-        result = self._original(*args, **kwargs)
+        result = self.original(*args, **kwargs)
         self._watch.after(result)
         return result
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[object, ...]]:
-        if self._is_own:
-            return functools.partial, (self._original,)
+        if self.is_own:
+            return functools.partial, (self.original,)
         return getattr, (self._target, self._method)

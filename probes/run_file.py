@@ -72,7 +72,16 @@ def create(path: Path, header: Header) -> h5py.File:
     Raises:
         UsageError: the file exists already, or cannot be created.
     """
-    if path.exists() or path.is_symlink():
+    if "\0" in str(path):
+        raise UsageError(
+            f"{printable(str(path))} cannot be created (a null character ends a name); name "
+            "another file."
+        )
+    try:
+        is_taken = path.exists() or path.is_symlink()
+    except (OSError, ValueError) as error:
+        raise _cannot_create(path, error) from error
+    if is_taken:
         raise UsageError(
             f"{printable(str(path))} exists already and a recording never overwrites one; name "
             "another file or remove it."
@@ -94,6 +103,21 @@ def create(path: Path, header: Header) -> h5py.File:
             raise _cannot_create(path, error) from error
         raise
     return file
+
+
+def full_path(path: str | Path) -> Path:
+    """The path from the root; a trainer may change its working directory.
+
+    Raises:
+        UsageError: the working directory is no more.
+    """
+    try:
+        return Path(path).absolute()
+    except OSError as error:
+        raise UsageError(
+            f"The working directory is no more, so {printable(str(path))} lies nowhere; name the "
+            "file by its full path."
+        ) from error
 
 
 def descriptor_of(file: h5py.File) -> int:

@@ -19,7 +19,9 @@ from typing import Any
 
 from probes.method_table import method_table, put_method
 from probes.paths import short_path
+from probes.scripting import pass_for, pass_no_more
 from probes.seeder import Seeder
+from probes.stand_ins import beneath, retire
 
 Note = Callable[[str, str, str], None]
 """Called with (call, argument, location)."""
@@ -102,8 +104,11 @@ class SeedingCalls:
     def remove(self) -> None:
         """Put the originals back, unless somebody else replaced them since."""
         for owner, attribute, original, wrapper in self._installed:
+            pass_no_more(wrapper)
             if getattr(owner, attribute, None) is wrapper:
-                setattr(owner, attribute, original)
+                setattr(owner, attribute, beneath(original))
+            else:
+                retire(wrapper, original)
         self._installed.clear()
         self._put_methods_back()
 
@@ -116,6 +121,7 @@ class SeedingCalls:
         # One for all places of a function: it is saved by the place that it is defined in.
         seeder = next(known, None) or Seeder(self._call, name, original, argument_at)
         setattr(owner, attribute, seeder)
+        pass_for(seeder, original)
         self._installed.append((owner, attribute, original, seeder))
 
     def _replace_generator_methods(self) -> None:
@@ -143,7 +149,10 @@ class SeedingCalls:
     def _put_methods_back(self) -> None:
         for attribute, original, seeder in self._methods:
             if self._table is not None and self._table.get(attribute) is seeder:
+                original = beneath(original)
                 put_method(sys.modules["torch"].Generator, self._table, attribute, original)
+            else:
+                retire(seeder, original)
         self._methods.clear()
 
     def _call(self, seeder: Seeder, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -100,7 +100,7 @@ def groups_of(labels: Iterable[str] | None) -> frozenset[Group]:
     """
     if labels is None:
         return frozenset(Group)
-    if isinstance(labels, str):
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
         labels = [labels]
     found = set()
     for label in labels:
@@ -114,6 +114,24 @@ def groups_of(labels: Iterable[str] | None) -> frozenset[Group]:
     return frozenset(found)
 
 
-def globs_of(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Name globs as a tuple; one string is one glob."""
-    return (patterns,) if isinstance(patterns, str) else tuple(patterns)
+def globs_of(patterns: object, what: str = "include") -> tuple[str, ...]:
+    """Name globs as a tuple; one string is one glob.
+
+    Args:
+        patterns: one, or several of them.
+        what: the argument that they were given as.
+
+    Raises:
+        UsageError: they are something else.
+    """
+    if isinstance(patterns, str):
+        return (patterns,)
+    found: tuple[object, ...] = (patterns,)
+    if isinstance(patterns, Iterable) and not isinstance(patterns, (bytes, bytearray)):
+        found = tuple(patterns)
+    for one in found:
+        if not isinstance(one, str):
+            raise UsageError(
+                f"{what} was given a {type(one).__name__}; hand over a name or a list of names."
+            )
+    return tuple(str(one) for one in found)

@@ -29,7 +29,14 @@ from bisect_debugger.format.layouts import Layout
 from probes.descriptor import NoRoom, divert, reason_of, reserve, weak_call
 from probes.folding import Folding
 from probes.narration import say
-from probes.run_file import FIRST_BYTES, Header, create, descriptor_of, move_to_free_name
+from probes.run_file import (
+    FIRST_BYTES,
+    Header,
+    create,
+    descriptor_of,
+    full_path,
+    move_to_free_name,
+)
 from probes.stats import Stats
 from probes.tables import NO_STATS, EventTable, Payload, Table, fitted, pack, pack_full
 from probes.threads import ThreadNumbers
@@ -65,8 +72,7 @@ class RunWriter:
         Raises:
             UsageError: the file exists already, or cannot be created.
         """
-        # A trainer may change its working directory.
-        self.path = Path(path).absolute()
+        self.path = full_path(path)
         self.failed = ""
         """Why nothing more is written, or empty. Look at it after `close_step`."""
         self._coarse = header.level == "coarse"

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from probes.names import modules_below
 from probes.unedited.frames import variables
 
 MOST_OBJECTS = 20_000
@@ -53,7 +54,7 @@ class Reached:
         holding = [
             (path, module)
             for path, module in self.modules
-            if any(id(inner) in looked_for for inner in module.modules())
+            if any(id(inner) in looked_for for _, inner in modules_below(module))
         ]
         return outermost(holding)
 
@@ -61,7 +62,10 @@ class Reached:
 def outermost(modules: list[tuple[str, torch.nn.Module]]) -> list[tuple[str, torch.nn.Module]]:
     """Those that stand in no other of them, each once."""
     inner = {
-        id(below) for _, module in modules for below in module.modules() if below is not module
+        id(below)
+        for _, module in modules
+        for _, below in modules_below(module)
+        if below is not module
     }
     found: dict[int, tuple[str, torch.nn.Module]] = {}
     for path, module in modules:

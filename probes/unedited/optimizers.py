@@ -11,6 +11,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
+from probes.compiled_steps import note_compiled_step
 from probes.optimizer_hooks import OptimizerHooks, OptimizerProbe
 from probes.recorder import Recorder
 
@@ -49,6 +50,7 @@ class AllOptimizers:
 
     def _before(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if is_compiling():
+            note_compiled_step()
             return
         probe = self._probe_of(optimizer)
         if probe is not None:

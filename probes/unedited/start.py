@@ -8,14 +8,15 @@ module with parameters is called.
 import contextlib
 import os
 import sys
-import weakref
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
 import torch
 from torch.compiler import is_compiling
 from torch.nn.modules import module as torch_module
+from torch.utils.weak import WeakIdKeyDictionary
 
+from probes.names import modules_below
 from probes.seeding import caller
 from probes.unedited import libraries, witness
 from probes.unedited.early_seeds import EarlySeeds
@@ -42,7 +43,8 @@ class Session:
         self.settings = settings
         self._seeds = seeds
         self.recording: Any = None
-        self._created: weakref.WeakKeyDictionary[torch.nn.Module, str] = weakref.WeakKeyDictionary()
+        # By identity: a module may compare by value, and then it has no hash.
+        self._created: MutableMapping[torch.nn.Module, str] = WeakIdKeyDictionary()
         self.generators: dict[str, Any] = {}
         """Generators that numpy made, by the line that asked for them."""
         self._over = False
@@ -105,7 +107,7 @@ class Session:
         if is_compiling() or torch._C._is_tracing() or self._over:
             return
         try:
-            if next(module.parameters(), None) is None:
+            if not any(part._parameters for _, part in modules_below(module)):
                 return
             self._begin()
             if self.recording is not None:

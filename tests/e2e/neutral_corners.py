@@ -3,12 +3,14 @@
 import functools
 import random
 import threading
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 from torch.utils.checkpoint import checkpoint
 
 from tests.e2e.neutral_job import Block, Job, simple, trainer
@@ -273,3 +275,73 @@ def acts_in_another_thread() -> Job:
         optimizer.step()
 
     return Job({"actor": actor, "learner": learner}, [optimizer], step)
+
+
+class LazyRows(Mapping[str, torch.Tensor]):
+    """A batch whose rows are drawn when they are asked for."""
+
+    def __getitem__(self, key: str) -> torch.Tensor:
+        return torch.randn(3, 4)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["rows"])
+
+    def __len__(self) -> int:
+        return 1
+
+
+class FeatureStore:
+    """Makes up an attribute for whoever asks."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return torch.randn(3, 4)
+
+
+@trainer
+def draws_its_arguments_when_they_are_read() -> Job:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = nn.Linear(4, 2)
+
+        def forward(self, batch: LazyRows, store: FeatureStore) -> torch.Tensor:
+            out: torch.Tensor = self.inner(batch["rows"] + store.feature)
+            return out
+
+    model = Model()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(_: int) -> None:
+        optimizer.zero_grad()
+        model(LazyRows(), store=FeatureStore()).square().mean().backward()
+        optimizer.step()
+
+    return Job({"model": model}, [optimizer], step)
+
+
+@trainer
+def trains_by_the_number_of_calls() -> Job:
+    class Count(TorchFunctionMode):
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls = 0
+
+        def __torch_function__(
+            self, call: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            self.calls += 1
+            return call(*args, **(kwargs or {}))
+
+    model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+    def step(_: int) -> None:
+        optimizer.zero_grad()
+        with Count() as count:
+            loss = model(torch.randn(6, 3).t()).square().mean()
+            (loss * (1 + count.calls / 1000)).backward()
+            optimizer.step()
+
+    return Job({"model": model}, [optimizer], step)

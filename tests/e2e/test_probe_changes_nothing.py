@@ -70,7 +70,7 @@ def events_of(path: Path) -> Events:
 
 def test_every_trainer_ran(processes: Mapping[str, Any]) -> None:
     assert sorted(processes["bare"]) == NAMES
-    assert len(NAMES) == 23
+    assert len(NAMES) == 25
 
 
 @pytest.mark.parametrize("name", NAMES)

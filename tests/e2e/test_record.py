@@ -275,3 +275,29 @@ if __name__ == "__main__":
     names = buffer_names(tmp_path / "a.h5")
     assert {"loader.indices", "loader.batch", "data.model.in[0]"} <= names
     assert steps_of(tmp_path / "a.h5")[:3] == [-1, 0, 1]
+
+
+def test_a_module_without_a_hash_is_recorded(tmp_path: Path) -> None:
+    program = """
+import dataclasses, torch
+
+@dataclasses.dataclass
+class Loss(torch.nn.Module):
+    start: float = 2.0
+    def __post_init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.tensor(self.start))
+    def forward(self, y):
+        return (self.scale * y).square().mean()
+
+torch.manual_seed(0)
+loss, model = Loss(), torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD([*model.parameters(), loss.scale], 0.1)
+loss(model(torch.ones(1, 2))).backward()
+optimizer.step()
+print("trained")
+"""
+    (tmp_path / "program.py").write_text(program)
+    done = cli("record", "-o", "a.h5", "--", sys.executable, "program.py", cwd=tmp_path)
+    assert (done.returncode, "trained" in done.stdout) == (0, True), done.stderr
+    assert {"loss.scale.grad", "loss.scale"} <= buffer_names(tmp_path / "a.h5")
