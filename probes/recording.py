@@ -196,7 +196,8 @@ class Recording:
         """Take every hook away and close the file; a second call does nothing.
 
         Args:
-            reason: why the run is not complete, or empty.
+            reason: why the run is not complete, or empty; one that begins with
+                `schema.END_STOPPED` says that it was ended on purpose.
         """
         if self.recorder.closed:
             return
@@ -204,6 +205,8 @@ class Recording:
             self._last_row()
         self.abandon()
         state = schema.END_INCOMPLETE if reason else schema.END_COMPLETE
+        if reason.startswith(schema.END_STOPPED):
+            state = schema.END_STOPPED
         try:
             self.recorder.writer.finish(state, reason)
         except Exception as error:  # noqa: BLE001 - it would hide what the trainer raised
@@ -302,7 +305,7 @@ class Recording:
 
 def raised_words(error: BaseException) -> str:
     """Why a run is incomplete that an exception ended."""
-    return printable(f"the trainer raised {type(error).__name__}: {error}")
+    return printable(f"{schema.RAISED} {type(error).__name__}: {error}")
 
 
 def current() -> Recording:

@@ -263,8 +263,8 @@ class RunWriter:
         """Write the end of the run and close the file; a second call does nothing.
 
         Args:
-            state: `schema.END_COMPLETE` or `schema.END_INCOMPLETE`.
-            reason: why it is incomplete.
+            state: `schema.END_COMPLETE`, `schema.END_STOPPED` or `schema.END_INCOMPLETE`.
+            reason: why it is incomplete or was stopped.
         """
         with self._lock:
             if self._inert():

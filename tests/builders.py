@@ -138,7 +138,7 @@ def full_diagnosis() -> Diagnosis:
     return diagnosis(
         known,
         dormant_streams=(stream,),
-        compared=Compared(-1, 2, 16, ("net.compiled",)),
+        compared=Compared(-1, 2, 16, ("net.compiled",), 1),
         experiments=(Experiment(("hashseed",), 3, 2, (4,)),),
         isolation=Isolation(Repeats(20, 0), Repeats(20, 17)),
         control=Control(True),

@@ -62,6 +62,10 @@ class Case:
         recorded_streams: random streams that were recorded.
         idle_streams: random streams that differ by then and are not drawn from.
         contributions: gradient contributions of the parameter in this step, for gradients.
+        factor: what all elements of the first run are multiplied by in the second, for gradients;
+            None where there is no such factor, or no payload.
+        opened: it differs where a window opens, and may have differed before.
+        recorded: kinds of events that the runs hold: labels of groups, and ``loader``.
     """
 
     row: Row
@@ -78,3 +82,6 @@ class Case:
     recorded_streams: tuple[str, ...] = ()
     idle_streams: tuple[str, ...] = ()
     contributions: int = 0
+    factor: float | None = None
+    opened: bool = False
+    recorded: frozenset[str] = frozenset()

@@ -4,7 +4,7 @@ Advice is in PyTorch terms and most likely first. It is data, so that the note, 
 reader of the source see the same words.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -45,6 +45,16 @@ class Remedy:
     meaning: str
     advice: tuple[str, ...]
     confirm: str
+
+    def for_level(self, level: str) -> "Remedy":
+        """The same without advice to record what this level holds already."""
+        if level != "full":
+            return self
+        kept = tuple(words for words in self.advice if words != _RECORD_VALUES)
+        return replace(self, advice=kept)
+
+
+_RECORD_VALUES = "Record at level full around the onset to see the values."
 
 
 REMEDIES: dict[Cause, Remedy] = {
@@ -241,10 +251,57 @@ REMEDIES: dict[Cause, Remedy] = {
         (
             "Record what enters here: targets, sample weights, masks "
             "(Recording.record(name, value)).",
-            "Record at level full around the onset to see the values.",
+            _RECORD_VALUES,
         ),
         "Record the missing inputs: the origin must move to one of them, or stay with equal "
         "inputs.",
     ),
 }
 """Cause -> what is known about it; complete, asserted by a test."""
+
+VARIANTS: dict[str, Remedy] = {
+    "already-different": Remedy(
+        "The runs were already different when the window opens, so where it began is not in the "
+        "recording.",
+        (
+            "Record both runs from step 0, or from any step before the first difference: a "
+            "recording at level coarse finds that step cheaply.",
+        ),
+        "Record from step 0: the first difference must stand before the window.",
+    ),
+    "private-generator": Remedy(
+        "The component gave something else from equal inputs, parameters and recorded random "
+        "streams, by as much as another draw: it draws from a generator that is not recorded.",
+        (
+            "Look for a generator of its own in this component: numpy.random.default_rng() or "
+            "torch.Generator() without a seed, Generator.seed(), random.SystemRandom.",
+            "Seed it from the run's seed, and register it with Recording.register_generator.",
+            "Is there none, run the component's forward twice from the same inputs: a kernel that "
+            "reads memory which another thread writes can be as far off.",
+        ),
+        "Register or seed the generator and record again: the origin must move to the stream or "
+        "vanish.",
+    ),
+    "scaled-gradient": Remedy(
+        "All gradients differ by one common factor from equal contributions: they were scaled "
+        "otherwise.",
+        (
+            "Compare what scales gradients after backward in both runs: the threshold of "
+            "clip_grad_norm_, the GradScaler's scale, a division by the number of micro-batches or "
+            "processes.",
+            "Read such numbers from one place for both runs.",
+        ),
+        "Record the scale (Recording.record) right before the optimizer step: it must differ.",
+    ),
+    "changed-gradient": Remedy(
+        "The gradient was changed between backward and the optimizer step, by more than the order "
+        "of a sum can.",
+        (
+            "Look for code that writes .grad after backward: clipping by value, masking, noise, a "
+            "hook, another thread.",
+            "All-reduce: look for a process or bucket that takes part in one run only.",
+        ),
+        "Sum the recorded contributions: what was added to them is what the code between wrote.",
+    ),
+}
+"""Id of the tree's leaf -> what is known where more is known than the cause."""

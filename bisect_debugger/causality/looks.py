@@ -7,9 +7,10 @@ what an answer rests on.
 from collections.abc import Callable
 
 from bisect_debugger.causality.case import Answer, Case, Finding
+from bisect_debugger.causality.names import is_action as names_an_action
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
-from bisect_debugger.metrics.difference import SAME_SEED_REL_FRO
+from bisect_debugger.metrics.difference import DIFFERENT_SEED_REL_FRO, SAME_SEED_REL_FRO
 
 _DECIDING_FACTS = frozenset(
     (
@@ -58,6 +59,10 @@ _IMPLAUSIBLE_SHARE = 0.01
 that nobody wrote: allocator garbage seen in checkpoints held 250 such values in 8 million, all
 in padding, while trained weights held none."""
 
+_FEW_SHARE = 0.1
+"""Share of differing elements up to which a sum in another order is no explanation: it rounds
+otherwise in a good part of all elements."""
+
 LOOKS: dict[str, Callable[[Case], Finding]] = {}
 """Name -> look."""
 
@@ -89,6 +94,7 @@ LOOKS["is_optim"] = _is_group(Group.OPTIM)
 LOOKS["is_param"] = _is_group(Group.PARAM)
 LOOKS["is_backward"] = _is_group(Group.GRAD_OUT, Group.GRAD_SCRATCH)
 LOOKS["is_loss"] = _is_group(Group.LOSS)
+LOOKS["is_user"] = _is_group(Group.USER)
 
 
 @look
@@ -284,4 +290,58 @@ def is_rounding(case: Case) -> Finding:
     small = case.difference.rel_fro <= SAME_SEED_REL_FRO
     return _finding(
         small, f"relFro {case.difference.rel_fro:.3g} (same run: at most {SAME_SEED_REL_FRO:g})"
+    )
+
+
+@look
+def already_different(case: Case) -> Finding:
+    """It differs where the window of the recording opens."""
+    return _finding(
+        case.opened, f"{case.row.name} differs in step {case.row.step}, the first that was recorded"
+    )
+
+
+@look
+def is_action(case: Case) -> Finding:
+    """What was handed to a simulator."""
+    return _finding(
+        names_an_action(case.row), f"{case.row.name} is of group {case.row.group.label}"
+    )
+
+
+@look
+def is_another_draw(case: Case) -> Finding:
+    """The size of another draw: no element is equal, and the whole is far off."""
+    numbers = case.difference
+    if numbers is None:
+        return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
+    far = numbers.rel_fro >= DIFFERENT_SEED_REL_FRO and numbers.differing == numbers.elements
+    return _finding(
+        far,
+        f"{numbers.differing} of {numbers.elements} elements differ, relFro {numbers.rel_fro:.3g} "
+        f"(different seed: at least {DIFFERENT_SEED_REL_FRO:g})",
+    )
+
+
+@look
+def has_common_factor(case: Case) -> Finding:
+    """One number turns the gradient of the first run into that of the second."""
+    if case.difference is None:
+        return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
+    if case.factor is None:
+        return _finding(False, "no one factor turns the one into the other")
+    return _finding(True, f"the second run's is {case.factor:.6g} times the first run's")
+
+
+@look
+def is_no_reordered_sum(case: Case) -> Finding:
+    """Few elements, or differences beyond rounding: a sum in another order does neither."""
+    numbers = case.difference
+    if numbers is None:
+        return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
+    few = numbers.differing <= numbers.elements * _FEW_SHARE
+    return _finding(
+        few or not numbers.rel_fro <= SAME_SEED_REL_FRO,
+        f"{numbers.differing} of {numbers.elements} elements differ, relFro {numbers.rel_fro:.3g} "
+        f"(same run: at most {SAME_SEED_REL_FRO:g})",
     )

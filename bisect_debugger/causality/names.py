@@ -1,5 +1,8 @@
 """Relations between component paths: ``net.head`` lies under ``net``."""
 
+from bisect_debugger.format.groups import Group
+from bisect_debugger.twins.model import Row
+
 
 def is_under(component: str, ancestor: str) -> bool:
     """It is the ancestor itself or lies below it."""
@@ -17,6 +20,22 @@ def root_of_batch(name: str) -> str:
     return name.removeprefix("data.").rpartition(".in")[0]
 
 
+def common_ancestor(one: str, other: str) -> str:
+    """The nearest component that holds both, or empty where nothing does."""
+    holders = (one, *ancestors(one))
+    return next((holder for holder in holders if is_under(other, holder)), "")
+
+
 def related(one: str, other: str) -> bool:
     """One is the other or lies below it."""
     return is_under(one, other) or is_under(other, one)
+
+
+def is_action(row: Row) -> bool:
+    """What is handed to a simulator: data that is recorded before the simulator's step."""
+    return row.group is Group.DATA and ".action" in row.name
+
+
+def action_of(row: Row) -> str:
+    """The simulator that an action goes into: ``env[0].action.x`` gives ``env[0]``."""
+    return row.name.partition(".action")[0]

@@ -23,6 +23,7 @@ class Place:
         component_of: component of a buffer name.
         users_of: components that use a parameter, by its name; several where it is shared.
         trained: parameters that an optimizer sees the gradient of.
+        contributed: parameters to which a backward pass of this step contributed.
         closed_loop: data depends on what the model did before (reinforcement learning).
     """
 
@@ -35,17 +36,27 @@ class Place:
     component_of: dict[str, str]
     users_of: dict[str, frozenset[str]]
     trained: frozenset[str]
+    contributed: frozenset[str]
     closed_loop: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One nearest-first level of a rule: what is upstream, in words and as a function."""
+    """One nearest-first level of a rule: what is upstream, in words and as a function.
+
+    Attributes:
+        words: what is upstream.
+        upstream: the origins that it holds.
+        certain: the dependency is known, not merely possible: several origins found here all
+            arrived.
+        parts: the same words one by one, each with the kind of event that it takes: a group's
+            label, or ``loader``. Where a recording has none of the kind, nothing was looked at.
+    """
 
     words: str
     upstream: Callable[[Place], Origins]
     certain: bool = True
-    """The dependency is known, not merely possible: several origins found here all arrived."""
+    parts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ explanation: a second origin is then found after the first is fixed, and nobody 
 component that is innocent.
 """
 
+from collections.abc import Callable, Container
+
 from bisect_debugger.causality import upstream_backward as after
 from bisect_debugger.causality import upstream_forward as before
 from bisect_debugger.causality.ledger import NONE, Origins
@@ -31,9 +33,25 @@ def explain(place: Place) -> Explanation:
     return Explanation(NONE, "", True)
 
 
-def upstream_words(group: Group) -> str:
-    """What a group is computed from, in words, for the trail."""
-    return ", ".join(tier.words for tier in RULES[group])
+def upstream_words(group: Group, recorded: Container[str]) -> tuple[str, str]:
+    """What a group is computed from, in words.
+
+    Args:
+        group: the group.
+        recorded: kinds of events that the recordings hold, as `Tier.parts` names them.
+
+    Returns:
+        What was recorded of it, and what was not.
+    """
+    parts = [part for tier in RULES[group] for part in tier.parts or ((tier.words, ""),)]
+    seen = dict.fromkeys(words for words, kind in parts if not kind or kind in recorded)
+    unseen = dict.fromkeys(words for words, kind in parts if kind and kind not in recorded)
+    return ", ".join(seen), ", ".join(unseen)
+
+
+def _streams(upstream: Callable[[Place], Origins], words: str = "") -> Tier:
+    words = words or "the random streams drawn from"
+    return Tier(words, upstream, parts=((words, "rng"),))
 
 
 def explain_order(place: Place) -> Origins:
@@ -48,32 +66,51 @@ RULES: dict[Group, tuple[Tier, ...]] = {
         Tier("values that decide how much is drawn", before.anything_before, certain=False),
     ),
     Group.SIMULATOR: (
-        Tier("its own earlier state", before.same_component(Group.SIMULATOR)),
-        Tier("the random streams drawn from", before.drawn_since_last_step),
+        Tier("its own earlier state and the actions that went in", before.simulator_inputs),
+        _streams(before.drawn_since_last_step),
         Tier("what the model did before", before.earlier_steps, certain=False),
     ),
     Group.REPLAY: (
         Tier("its own earlier samples", before.same_component(Group.REPLAY)),
-        Tier("the random streams drawn from", before.drawn_since_last_step),
-        Tier("the simulator", before.of_groups(Group.SIMULATOR)),
+        _streams(before.drawn_since_last_step),
+        Tier(
+            "the simulator",
+            before.of_groups(Group.SIMULATOR),
+            parts=(("the simulator", "simulator"),),
+        ),
         Tier("priorities from earlier steps", before.earlier_steps, certain=False),
     ),
     Group.DATA: (
         Tier("the outputs it was computed from", before.recorded_producers),
-        Tier("the batch that a data loader returned", before.loaded_now),
         Tier(
-            "the replay sample and the simulator", before.of_groups(Group.REPLAY, Group.SIMULATOR)
+            "the batch that a data loader returned",
+            before.loaded_now,
+            parts=(("the batch that a data loader returned", "loader"),),
         ),
-        Tier("what was recorded by hand before it", before.of_groups(Group.USER)),
-        Tier("the random streams drawn from", before.drawn_since_last_step),
-        Tier("earlier batches of a data loader", before.loaded_before, certain=False),
+        Tier(
+            "the replay sample and the simulator",
+            before.of_groups(Group.REPLAY, Group.SIMULATOR),
+            parts=(("the replay sample", "replay"), ("the simulator", "simulator")),
+        ),
+        Tier(
+            "what was recorded by hand before it",
+            before.of_groups(Group.USER),
+            parts=(("what was recorded by hand before it", "user"),),
+        ),
+        _streams(before.drawn_since_last_step),
+        Tier(
+            "earlier batches of a data loader",
+            before.loaded_before,
+            certain=False,
+            parts=(("earlier batches of a data loader", "loader"),),
+        ),
         Tier("what the model returned in an earlier step", before.kept_outputs, certain=False),
         Tier("any output before it", before.any_output_but_of_loaders, certain=False),
         Tier("what the model did before", before.closed_loop, certain=False),
     ),
     Group.PARAM: (
         Tier("moments, gradient and its value before", after.update),
-        Tier("the framework's random stream at init", before.framework_stream),
+        _streams(before.framework_stream, "the framework's random stream at init"),
         Tier("hyper-parameters", after.hyper_parameters),
         Tier("what flowed through its module", after.running_statistics),
         Tier("parameters that it copies", after.copied_parameters),
@@ -84,7 +121,7 @@ RULES: dict[Group, tuple[Tier, ...]] = {
         Tier("inputs, parameters and inner outputs", before.forward),
         Tier("what the code around it has at hand", before.forward_surroundings, certain=False),
         Tier("any output", before.forward_any_output, certain=False),
-        Tier("the random streams drawn from", before.drawn_streams),
+        _streams(before.drawn_streams),
         Tier("what it returned in an earlier step", before.kept_outputs, certain=False),
     ),
     Group.LOSS: (
@@ -92,7 +129,7 @@ RULES: dict[Group, tuple[Tier, ...]] = {
         Tier("targets and weights handed over", before.handed_over, certain=False),
         Tier("any output", before.any_output, certain=False),
         Tier("parameters it penalises", before.penalised_parameters, certain=False),
-        Tier("the random streams drawn from", before.drawn_streams),
+        _streams(before.drawn_streams),
     ),
     Group.GRAD_OUT: (
         Tier("the value that the loss saw", after.own_value),
@@ -100,19 +137,25 @@ RULES: dict[Group, tuple[Tier, ...]] = {
         Tier("parameters of the enclosing module", after.enclosing_parameters),
         Tier("the loss and its targets", after.loss_and_targets, certain=False),
         Tier("any gradient downstream", after.downstream, certain=False),
-        Tier("the random streams drawn from", before.drawn_streams),
+        _streams(before.drawn_streams),
     ),
     Group.GRAD_SCRATCH: (
         Tier("output gradients and inputs of its modules", after.using_modules),
         Tier("gradients and inputs of the enclosing modules", after.enclosing_modules),
         Tier("any gradient downstream", after.any_gradient, certain=False),
         Tier("the weights themselves", after.own_weights),
+        Tier(
+            "any output that a loss may have been handed detached",
+            after.downstream,
+            certain=False,
+        ),
     ),
     Group.GRAD: (
         Tier("its contributions and what was accumulated", after.contributions),
         Tier("its value before", after.about_subject(Group.GRAD)),
         Tier("a norm over all gradients (clipping)", after.all_in_step(Group.GRAD_SCRATCH)),
         Tier("any gradient downstream", after.any_gradient, certain=False),
+        Tier("any output, where no contribution was recorded", after.set_by_hand, certain=False),
     ),
     Group.OPTIM: (
         Tier("its gradient, its state before and the parameter", after.optimizer_inputs),
@@ -125,8 +168,13 @@ RULES: dict[Group, tuple[Tier, ...]] = {
         Tier(
             "replay, simulator and gradients",
             before.of_groups(Group.REPLAY, Group.SIMULATOR, Group.GRAD_OUT),
+            parts=(
+                ("the replay sample", "replay"),
+                ("the simulator", "simulator"),
+                ("gradients", "grad_out"),
+            ),
         ),
-        Tier("the random streams drawn from", before.drawn_streams),
+        _streams(before.drawn_streams),
     ),
 }
 """Tiers of every group, nearest first."""

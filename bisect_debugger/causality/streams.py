@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import INIT_STEP
 from bisect_debugger.twins.model import Row
 
 
@@ -51,21 +52,33 @@ class Streams:
         return moved(previous, later[0])
 
     def drew_in_step(self, stream: str) -> bool:
-        """Whether either run drew from the stream since the end of the last step."""
+        """Whether either run drew from the stream since the end of the last step, or may have."""
+        boundaries = self._boundaries.get(stream)
+        if boundaries and stream not in self._before and boundaries[0][1].step != INIT_STEP:
+            # Of what was drawn before the step's first boundary nothing was recorded.
+            return True
         states = [row for _, row in self._boundaries.get(stream, [])]
         if stream in self._before:
             states.insert(0, self._before[stream])
         return any(moved(one, other) for one, other in pairwise(states))
 
     def drew_since_last_step(self, stream: str, index: int) -> bool | None:
-        """Whether the stream moved between the end of the last step and the next boundary."""
+        """Whether the stream moved between the end of the last step and the next boundary.
+
+        Returns:
+            None where no earlier step tells, and no boundary of this one.
+        """
         boundaries = self._boundaries.get(stream, [])
         later = [row for place, row in boundaries if place > index]
         earlier = [row for place, row in boundaries if place < index]
-        previous = self._before.get(stream) or (earlier[0] if earlier else None)
-        if previous is None or not (later or earlier):
+        previous = self._before.get(stream)
+        if not (later or earlier):
             return None
-        return moved(previous, later[0] if later else earlier[-1])
+        last = later[0] if later else earlier[-1]
+        if previous is None:
+            # A batch is drawn before the step's first boundary: of that nothing was recorded.
+            return True if earlier and moved(earlier[0], last) else None
+        return moved(previous, last)
 
 
 def moved(before: Row, after: Row) -> bool:

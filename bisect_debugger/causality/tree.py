@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bisect_debugger.causality.case import Answer, Case, TrailStep
-from bisect_debugger.causality.causes import Cause
+from bisect_debugger.causality.causes import REMEDIES, VARIANTS, Cause, Remedy
 from bisect_debugger.causality.looks import LOOKS
 
 
@@ -33,14 +33,22 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A conclusion."""
+    """A conclusion; ``variant`` names what is known beyond the cause, in `causes.VARIANTS`."""
 
     cause: Cause
+    variant: str = ""
+
+    @property
+    def remedy(self) -> Remedy:
+        """What is known about it."""
+        return VARIANTS[self.variant] if self.variant else REMEDIES[self.cause]
 
 
 Node = Question | Leaf
 
 ROOT = "is-outside"
+WINDOW = "opened-late"
+"""Where the walk begins for what differs where a window opens."""
 
 
 def _ask(text: str, look: str, yes: str, no: str, not_recorded: str = "") -> Question:
@@ -61,6 +69,13 @@ TREE: dict[str, Node] = {
         "resume-state",
         "async-update",
     ),
+    WINDOW: _ask(
+        "Did the runs differ already where the recording begins?",
+        "already_different",
+        "already-different",
+        "resume-state",
+    ),
+    "already-different": Leaf(Cause.UNEXPLAINED, "already-different"),
     "presence": _ask(
         "Do both runs have this event?", "both_have_it", "layout", "control-flow", "control-flow"
     ),
@@ -127,7 +142,10 @@ TREE: dict[str, Node] = {
         "async-update",
     ),
     "is-simulator": _ask("Does it come from a simulator?", "is_simulator", "simulator", "is-data"),
-    "is-data": _ask("Is it the batch that enters the model?", "is_data", "data-memory", "is-hyper"),
+    "is-data": _ask("Is it the batch that enters the model?", "is_data", "is-action", "is-hyper"),
+    "is-action": _ask(
+        "Is it an action that went into a simulator?", "is_action", "rng-stream", "data-memory"
+    ),
     "data-memory": _ask(
         "Do the values look like memory that nobody wrote?",
         "looks_uninitialised",
@@ -173,9 +191,23 @@ TREE: dict[str, Node] = {
     "is-grad": _ask(
         "Is it the gradient that the optimizer sees, with equal contributions?",
         "is_grad",
-        "reduction-order",
+        "grad-scaled",
         "is-param",
     ),
+    "grad-scaled": _ask(
+        "Do all its elements differ by one common factor?",
+        "has_common_factor",
+        "scaled-gradient",
+        "grad-changed",
+    ),
+    "scaled-gradient": Leaf(Cause.REDUCTION_ORDER, "scaled-gradient"),
+    "grad-changed": _ask(
+        "Do few elements differ, or all by more than the order of a sum explains?",
+        "is_no_reordered_sum",
+        "changed-gradient",
+        "reduction-order",
+    ),
+    "changed-gradient": Leaf(Cause.REDUCTION_ORDER, "changed-gradient"),
     "is-param": _ask(
         "Is it a parameter or module buffer after the step, with equal gradient and moments?",
         "is_param",
@@ -207,9 +239,16 @@ TREE: dict[str, Node] = {
     "is-forward": _ask(
         "Is it the output of a module whose inputs and parameters are equal?",
         "is_module_output",
-        "forward-kernel",
+        "forward-draw",
         "is-between",
     ),
+    "forward-draw": _ask(
+        "Does every element differ, by as much as another draw?",
+        "is_another_draw",
+        "private-generator",
+        "forward-kernel",
+    ),
+    "private-generator": Leaf(Cause.RNG_STREAM, "private-generator"),
     "is-between": _ask(
         "Is it the input of a module, computed by the code between modules?",
         "is_module_input",
@@ -224,7 +263,7 @@ TREE: dict[str, Node] = {
         "rng-stream",
     ),
     "is-loss": _ask(
-        "Is it a loss whose model outputs are equal?", "is_loss", "loss-rounding", "unexplained"
+        "Is it a loss whose model outputs are equal?", "is_loss", "loss-rounding", "is-user"
     ),
     "loss-rounding": _ask(
         "Is it only a small difference in the last digits?",
@@ -232,11 +271,34 @@ TREE: dict[str, Node] = {
         "forward-kernel",
         "unexplained",
     ),
-} | {cause.value: Leaf(cause) for cause in Cause}
+    "is-user": _ask("Was it recorded by hand?", "is_user", "user-rounding", "unexplained"),
+    "user-rounding": _ask(
+        "Is it only a small difference in the last digits?",
+        "is_rounding",
+        "unexplained",
+        "rng-stream",
+        "unexplained",
+    ),
+    **{cause.value: Leaf(cause) for cause in Cause},
+}
 """Node id -> node. Leaves are called like their cause."""
 
 
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """Where a walk through the tree ended, and the questions on the way."""
+
+    leaf: Leaf
+    trail: tuple[TrailStep, ...]
+
+
 def classify(case: Case, tree: Mapping[str, Node] = TREE) -> tuple[Cause, tuple[TrailStep, ...]]:
+    """The cause of one origin, and every question on the way; see `conclude`."""
+    conclusion = conclude(case, tree)
+    return conclusion.leaf.cause, conclusion.trail
+
+
+def conclude(case: Case, tree: Mapping[str, Node] = TREE) -> Conclusion:
     """Walk the tree for one origin.
 
     Args:
@@ -244,14 +306,14 @@ def classify(case: Case, tree: Mapping[str, Node] = TREE) -> tuple[Cause, tuple[
         tree: the tree to walk; a user's own nodes may be merged into `TREE`.
 
     Returns:
-        The cause, and every question with its evidence and answer.
+        The leaf, and every question with its evidence and answer.
     """
     trail: list[TrailStep] = []
-    node_id = ROOT
+    node_id = WINDOW if case.opened else ROOT
     while True:
         node = tree[node_id]
         if isinstance(node, Leaf):
-            return node.cause, tuple(trail)
+            return Conclusion(node, tuple(trail))
         finding = LOOKS[node.look](case)
         trail.append(TrailStep(node.text, finding.evidence, finding.answer.value, node_id))
         node_id = {
@@ -283,5 +345,6 @@ def render_tree(tree: Mapping[str, Node] = TREE) -> str:
         if node.not_recorded not in (node.yes, node.no):
             show(node.not_recorded, depth + 1, "not recorded: ")
 
+    show(WINDOW, 0, "where a window opens: ")
     show(ROOT, 0, "")
     return "\n".join(lines)

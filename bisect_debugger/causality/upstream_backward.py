@@ -137,6 +137,11 @@ def contributions(place: Place) -> Origins:
     )
 
 
+def set_by_hand(place: Place) -> Origins:
+    """A gradient that no backward pass contributed to: the code may have made it from anything."""
+    return NONE if place.row.subject in place.contributed else downstream(place)
+
+
 def all_in_step(*groups: Group) -> Callable[[Place], Origins]:
     """Everything of these groups in this step."""
     return lambda place: place.ledger.where_in_step(groups, lambda row: True)

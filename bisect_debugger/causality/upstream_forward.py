@@ -6,7 +6,14 @@ Each function answers with the origins that one kind of dependency holds at this
 from collections.abc import Callable
 
 from bisect_debugger.causality.ledger import NONE, Origins, is_loaded, same_bits
-from bisect_debugger.causality.names import ancestors, is_under, related, root_of_batch
+from bisect_debugger.causality.names import (
+    action_of,
+    ancestors,
+    is_action,
+    is_under,
+    related,
+    root_of_batch,
+)
 from bisect_debugger.causality.place import Place
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP
@@ -104,6 +111,17 @@ def same_component(group: Group) -> Callable[[Place], Origins]:
     return lambda place: place.ledger.where(
         [group], lambda row: row.component == place.row.component
     )
+
+
+def simulator_inputs(place: Place) -> Origins:
+    """What a simulator returns: its own earlier state, and the actions that went into it."""
+    component = place.row.component
+
+    def goes_in(row: Row) -> bool:
+        return is_action(row) and related(action_of(row), component)
+
+    own = place.ledger.where([Group.SIMULATOR], lambda row: row.component == component)
+    return own | place.ledger.where([Group.DATA], goes_in)
 
 
 # --- forward ----------------------------------------------------------------------------

@@ -6,17 +6,18 @@ it is a new origin. Equal events clear their buffer.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bisect_debugger.causality.constants import is_constant
 from bisect_debugger.causality.dataflow import Dataflow, outputs_by_content
-from bisect_debugger.causality.ledger import Ledger, Origins
-from bisect_debugger.causality.names import ancestors, is_under, related
+from bisect_debugger.causality.doubt import Doubt
+from bisect_debugger.causality.ledger import NONE, Ledger, Origins
+from bisect_debugger.causality.names import ancestors, common_ancestor, is_under, related
 from bisect_debugger.causality.place import Place
 from bisect_debugger.causality.rules import explain, explain_order
 from bisect_debugger.causality.streams import Streams
 from bisect_debugger.format.groups import Group
-from bisect_debugger.format.schema import INIT_STEP
+from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from bisect_debugger.runs import Buffer
 from bisect_debugger.twins.model import Row
 
@@ -41,6 +42,10 @@ class Found:
         first_gradient: first gradient of another component that carries it.
         contaminated: components it reached with the row of arrival, in order.
         steps: walked steps in which it differed anew although its surroundings were equal.
+        reached_training: it is part of training or arrived in it; else it is a stream, a monitor
+            or a thread beside the training alone.
+        opened: it differs where a window opens, and may have differed before.
+        merged: other origins that turned out to be the same fault.
     """
 
     row: Row
@@ -51,11 +56,9 @@ class Found:
     first_gradient: Row | None = None
     contaminated: dict[str, Row] = field(default_factory=dict)
     steps: dict[int, None] = field(default_factory=dict)
-
-    @property
-    def reached_training(self) -> bool:
-        """It is part of training or arrived in it; else it is a stream or a monitor alone."""
-        return self.row.group not in OUTSIDE_TRAINING or bool(self.contaminated)
+    reached_training: bool = False
+    opened: bool = False
+    merged: list["Found"] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,7 @@ class Program:
         users_of: components that use a parameter, by its name; several where it is shared.
         trained: parameters that an optimizer sees the gradient of.
         closed_loop: data depends on what the model did before.
+        opening: the step in which a window opens, None where recording began with the run.
     """
 
     dataflow: Dataflow
@@ -98,9 +102,12 @@ class Program:
     users_of: dict[str, frozenset[str]] = field(default_factory=dict)
     trained: frozenset[str] = frozenset()
     closed_loop: bool = False
+    opening: int | None = None
 
     @classmethod
-    def of(cls, buffers: Iterable[Buffer], dataflow: Dataflow) -> "Program":
+    def of(
+        cls, buffers: Iterable[Buffer], dataflow: Dataflow, opening: int | None = None
+    ) -> "Program":
         """Read it off the buffers of the runs."""
         buffers = tuple(buffers)
         users: dict[str, set[str]] = {}
@@ -114,6 +121,7 @@ class Program:
             users_of={name: frozenset(found) for name, found in users.items()},
             trained=frozenset(b.subject for b in buffers if b.group is Group.GRAD),
             closed_loop=any(b.group in (Group.REPLAY, Group.SIMULATOR) for b in buffers),
+            opening=opening,
         )
 
 
@@ -124,6 +132,7 @@ class Walk:
         """Begin a pass over the events of a program."""
         self._program = program
         self._ledger = Ledger()
+        self._doubt = Doubt(program.opening)
         self._boundaries: dict[str, Row] = {}
         self._origins: list[Found] = []
         self._first_training: Row | None = None
@@ -165,26 +174,32 @@ class Walk:
 
     def _any_dormant(self) -> bool:
         return any(
-            found.first_reached is None and found.row.group not in OUTSIDE_TRAINING
-            for found in self._origins
+            found.first_reached is None and is_of_training(found.row) for found in self._origins
         )
 
     def _step(self, rows: Sequence[Row]) -> None:
         self._ledger.begin_step()
+        self._doubt.begin_step()
         streams = Streams(rows, self._boundaries)
-        shared = outputs_by_content(rows)
+        surroundings = _Surroundings(
+            streams,
+            outputs_by_content(rows),
+            frozenset(row.subject for row in rows if row.group is Group.GRAD_SCRATCH),
+        )
         news = self._reached_count()
         training = self._in_disorder = False
         for index, row in enumerate(rows):
             if not row.status.diverges:
                 self._ledger.clear(row)
+            if row.shuffled:
+                self._doubt.note_shuffled(row)
             if not row.diverges or (row.group in OUTSIDE_TRAINING and not row.status.diverges):
                 continue
             self._differing += 1
-            if row.group not in OUTSIDE_TRAINING:
+            if is_of_training(row):
                 training = True
                 self._first_training = self._first_training or row
-            place = self._place(row, index, streams, shared)
+            place = self._place(row, index, surroundings)
             if row.status.diverges:
                 self._differing_event(row, rows, place)
             else:
@@ -195,20 +210,15 @@ class Walk:
         elif training:
             self._quiet_steps += 1
 
-    def _place(
-        self,
-        row: Row,
-        index: int,
-        streams: Streams,
-        shared: dict[tuple[int, int], set[str]],
-    ) -> Place:
+    def _place(self, row: Row, index: int, surroundings: "_Surroundings") -> Place:
         return Place(
             row=row,
             index=index,
             ledger=self._ledger,
-            streams=streams,
+            streams=surroundings.streams,
             dataflow=self._program.dataflow,
-            shared_outputs=shared,
+            shared_outputs=surroundings.shared_outputs,
+            contributed=surroundings.contributed,
             component_of=self._program.component_of,
             users_of=self._program.users_of,
             trained=self._program.trained,
@@ -218,15 +228,45 @@ class Walk:
     def _differing_event(self, row: Row, rows: Sequence[Row], place: Place) -> None:
         explanation = explain(place)
         origins = explanation.origins
-        if not origins and self._in_disorder and self._reordered is not None:
-            # What is done in another order may round, draw or overwrite otherwise.
-            origins = frozenset({self._reordered})
+        branch = self._doubt.branch_of(row) if not origins or not explanation.certain else NONE
+        if branch:
+            origins = branch
+            self._widen(row, origins)
         if not origins:
-            origins = frozenset({self._origin_of(row, rows)})
+            origins = self._without_upstream(row, rows)
+        if row.a is None or row.b is None:
+            self._doubt.note_one_sided(row, origins)
         self._ledger.taint(row, origins)
         self._note_visible(row)
         if explanation.certain or len(origins) == 1:
             self._note_arrival(row, origins)
+
+    def _without_upstream(self, row: Row, rows: Sequence[Row]) -> Origins:
+        """What a difference is owed to whose surroundings are equal; itself, in the end."""
+        if self._in_disorder and self._reordered is not None:
+            # What is done in another order may round, draw or overwrite otherwise.
+            return frozenset({self._reordered})
+        origins = self._doubt.explains(row)
+        if origins:
+            self._widen(row, origins)
+            return origins
+        shuffled = self._doubt.shuffled_for(row)
+        if shuffled is not None:
+            return frozenset({self._origin_of(replace(shuffled, moved=True), rows)})
+        found = frozenset({self._origin_of(row, rows)})
+        if self._doubt.is_of_opening(row):
+            self._doubt.note_opening(found)
+            for number in found:
+                self._origins[number].opened = True
+        return found
+
+    def _widen(self, row: Row, origins: Origins) -> None:
+        """An origin that stands for the events of a branch is what encloses their components."""
+        for number in origins:
+            found = self._origins[number]
+            alike = found.row.group is row.group and found.row.step == row.step
+            if alike and (found.opened or None in (found.row.a, found.row.b)):
+                found.component = common_ancestor(found.component, row.component) or found.component
 
     def _moved_event(self, row: Row, rows: Sequence[Row], place: Place) -> None:
         """Equal content at another place: one origin for all that stands in another order."""
@@ -273,6 +313,7 @@ class Walk:
                 siblings_equal=len(siblings) - different,
                 siblings_different=different,
                 steps={row.step: None},
+                reached_training=is_of_training(row),
             )
         )
         return len(self._origins) - 1
@@ -285,7 +326,9 @@ class Walk:
             self._first_visible = row
 
     def _note_arrival(self, row: Row, origins: Origins) -> None:
-        if row.group in _NOT_A_DESTINATION:
+        for number in origins:
+            self._origins[number].reached_training |= is_of_training(row)
+        if row.group in _NOT_A_DESTINATION or EventFlag.BACKGROUND in row.flags:
             return
         for number in origins:
             found = self._origins[number]
@@ -296,6 +339,20 @@ class Walk:
             if found.first_gradient is None and row.group in _GRADIENTS:
                 found.first_gradient = row
             found.contaminated.setdefault(row.component, row)
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """What holds for a step as a whole; see `Place`."""
+
+    streams: Streams
+    shared_outputs: dict[tuple[int, int], set[str]]
+    contributed: frozenset[str]
+
+
+def is_of_training(row: Row) -> bool:
+    """It belongs to a step of the training, and is no stream or monitor or thread beside it."""
+    return row.group not in OUTSIDE_TRAINING and EventFlag.BACKGROUND not in row.flags
 
 
 def _one_beginning(found: Row, row: Row) -> bool:

@@ -39,12 +39,19 @@ def is_checkpoint(path: str | Path) -> bool:
     that the error about it speaks of checkpoints.
     """
     path = Path(path)
-    return not path.is_dir() and kind_of(path) is not None
+    try:
+        return not path.is_dir() and kind_of(path) is not None
+    except (OSError, ValueError):
+        # A name that no file can have.
+        return False
 
 
 def kind_of(path: Path) -> Kind | None:
     """The kind of checkpoint, or None for a run or anything else."""
     by_suffix = _BY_SUFFIX.get(path.suffix.lower())
+    if path.exists() and not path.is_file():
+        # Opening a pipe would wait for its writer.
+        return None
     try:
         with path.open("rb") as stream:
             head = stream.read(_HEAD_BYTES)

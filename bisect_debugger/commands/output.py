@@ -26,7 +26,7 @@ def check_target(target: str | None, *, force: bool = False, inputs: Iterable[st
     if path.is_dir():
         raise UsageError(f"{printable(target)} is a directory; name a file in it.")
     if path.exists():
-        if any(Path(given).exists() and path.samefile(given) for given in inputs):
+        if any(_same_file(path, given) for given in inputs):
             raise UsageError(f"{printable(target)} is read as well; name another file.")
         # A pipe or a device such as /dev/fd/63 holds nothing that could be lost.
         if path.is_file() and not force:
@@ -39,6 +39,13 @@ def check_target(target: str | None, *, force: bool = False, inputs: Iterable[st
         raise _unwritable(target, "no such directory")
     if not os.access(path.parent, os.W_OK):
         raise _unwritable(target, "permission denied")
+
+
+def _same_file(path: Path, given: str) -> bool:
+    try:
+        return path.samefile(given)
+    except (OSError, ValueError):
+        return False
 
 
 def say(text: str, end: str = "\n") -> None:

@@ -5,11 +5,12 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from bisect_debugger.causality.causes import REMEDIES
-from bisect_debugger.causality.tree import classify
+from bisect_debugger.causality.tree import conclude
 from bisect_debugger.causality.walk import Found, WalkResult
 from bisect_debugger.diagnosis.cases import case_of
+from bisect_debugger.diagnosis.ends import verdict_of_ends
 from bisect_debugger.diagnosis.evidence import evidence_sentences
+from bisect_debugger.diagnosis.merging import one_per_fault
 from bisect_debugger.diagnosis.model import (
     Compared,
     Diagnosis,
@@ -24,8 +25,9 @@ from bisect_debugger.diagnosis.model import (
 from bisect_debugger.diagnosis.remarks import remarks_on
 from bisect_debugger.diagnosis.seeding import seeding_source
 from bisect_debugger.diagnosis.sentence import sentence_of
-from bisect_debugger.diagnosis.survey import first_training_row, walk_pair
-from bisect_debugger.diagnosis.tolerance import within_tolerance
+from bisect_debugger.diagnosis.survey import first_training_row, walk_pair, window_opening
+from bisect_debugger.diagnosis.threads import RACED_WORDS, stepped_otherwise
+from bisect_debugger.diagnosis.tolerance import Judged, within_tolerance
 from bisect_debugger.diagnosis.trail import search_trail
 from bisect_debugger.errors import UsageError
 from bisect_debugger.format.groups import Group
@@ -72,20 +74,27 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
     """The diagnosis of one pair; see `diagnose`."""
     walk = walk_pair(pair)
     training = first_training_row(pair)
+    raced = training is not None and stepped_otherwise(pair, training)
+    faults = [] if raced else one_per_fault(pair, walk.origins)
+    judged = (
+        Judged(Verdict.INCONCLUSIVE, RACED_WORDS)
+        if raced
+        else _verdict(pair, walk, training, tolerance)
+    )
     reaching = sorted(
-        (found for found in walk.origins if found.reached_training),
+        (found for found in faults if found.reached_training),
         # Most contaminated first: it is the one whose repair brings most back.
         key=lambda found: (-len(found.contaminated), found.row.step),
     )
-    silent = [found for found in walk.origins if not found.reached_training]
+    silent = [found for found in faults if not found.reached_training]
     origins = tuple(_origin(pair, found) for found in reaching)
     diagnosis = Diagnosis(
-        verdict=_verdict(pair, walk, training, tolerance),
+        verdict=judged.verdict,
         sentence="",
         runs=(_summary(pair.a), _summary(pair.b)),
         compared=_compared(pair),
-        onset=_onset(pair, walk, training),
-        first_visible=_first_visible(walk.first_visible),
+        onset=None if raced else _onset(pair, walk, training),
+        first_visible=None if raced else _first_visible(walk.first_visible),
         origins=origins,
         dormant_streams=tuple(_origin(pair, found) for found in silent),
         pairs=(),
@@ -98,35 +107,17 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
         diagnosis.verdict,
         diagnosis.onset.step if diagnosis.onset else None,
     )
-    return replace(diagnosis, sentence=sentence_of(diagnosis), pairs=(verdict,))
+    return replace(diagnosis, sentence=sentence_of(diagnosis, judged.words), pairs=(verdict,))
 
 
-def _verdict(
-    pair: Pair, walk: WalkResult, training: int | None, tolerance: float | None
-) -> Verdict:
-    if training is not None and training == pair.stopped_row and walk.first_training is None:
-        # All that the run that stopped had done of this step is equal.
-        return Verdict.INCONCLUSIVE
-    if training is not None:
-        if tolerance is None:
-            return Verdict.DIVERGED
-        return within_tolerance(pair, training, tolerance)
-    return _verdict_of_ends(pair)
-
-
-def _verdict_of_ends(pair: Pair) -> Verdict:
-    """What the ends say where all common steps are equal."""
-    a, b = pair.a, pair.b
-    if a.facts.complete and b.facts.complete:
-        same = a.facts.window != b.facts.window or a.step_count == b.step_count
-        return Verdict.BIT_EQUAL if same else Verdict.DIVERGED
-    if a.last_step == b.last_step or (a.facts.killed and b.facts.killed):
-        # Two processes that somebody killed say nothing about where each would have ended.
-        return Verdict.BIT_EQUAL
-    shorter = a if a.last_step < b.last_step else b
-    if shorter.facts.complete and a.facts.window == b.facts.window:
-        return Verdict.DIVERGED
-    return Verdict.INCONCLUSIVE
+def _verdict(pair: Pair, walk: WalkResult, training: int | None, tolerance: float | None) -> Judged:
+    # Where a run stopped within a step, all that it had done of it may be equal.
+    equal_so_far = training == pair.stopped_row and walk.first_training is None
+    if training is None or equal_so_far:
+        return Judged(verdict_of_ends(pair))
+    if tolerance is None:
+        return Judged(Verdict.DIVERGED)
+    return within_tolerance(pair, training, tolerance)
 
 
 def _summary(run: Run) -> RunSummary:
@@ -138,7 +129,8 @@ def _summary(run: Run) -> RunSummary:
 def _compared(pair: Pair) -> Compared:
     first, last = pair.step_number(0), pair.step_number(pair.step_count - 1)
     uncovered = dict.fromkeys((*pair.a.facts.uncovered, *pair.b.facts.uncovered))
-    return Compared(first, last, min(pair.a.event_count, pair.b.event_count), tuple(uncovered))
+    events = min(pair.a.event_count, pair.b.event_count)
+    return Compared(first, last, events, tuple(uncovered), window_opening(pair))
 
 
 def _onset(pair: Pair, walk: WalkResult, training: int | None) -> Onset | None:
@@ -163,8 +155,10 @@ def _first_visible(row: Row | None) -> FirstVisible | None:
 
 def _origin(pair: Pair, found: Found) -> Origin:
     case = case_of(pair, found)
-    cause, trail = classify(case)
-    remedy = REMEDIES[cause]
+    conclusion = conclude(case)
+    cause = conclusion.leaf.cause
+    levels = {case.facts_a.level, case.facts_b.level}
+    remedy = conclusion.leaf.remedy.for_level("full" if levels == {"full"} else "")
     row = found.row
     reached = _reached(found.first_reached)
     return Origin(
@@ -180,10 +174,10 @@ def _origin(pair: Pair, found: Found) -> Origin:
         first_gradient=_reached(found.first_gradient),
         contaminated=tuple(found.contaminated),
         difference=case.difference,
-        evidence=evidence_sentences(case, found, cause),
+        evidence=evidence_sentences(case, found, remedy),
         advice=remedy.advice,
         confirm=remedy.confirm,
-        trail=trail,
+        trail=conclusion.trail,
     )
 
 

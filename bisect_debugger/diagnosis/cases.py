@@ -8,6 +8,7 @@ import numpy.typing as npt
 from bisect_debugger.causality.case import Case
 from bisect_debugger.causality.streams import Streams
 from bisect_debugger.causality.walk import Found
+from bisect_debugger.diagnosis.gradients import common_factor
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import RunFacts
 from bisect_debugger.twins import Pair, Row
@@ -50,7 +51,18 @@ def case_of(pair: Pair, found: Found) -> Case:
         contributions=sum(
             other.group is Group.GRAD_SCRATCH and other.subject == row.subject for other in rows
         ),
+        factor=common_factor(pair, row),
+        opened=found.opened,
+        recorded=_recorded_kinds(pair),
     )
+
+
+def _recorded_kinds(pair: Pair) -> frozenset[str]:
+    """Kinds of events that the runs hold, as the tiers of the rules name them."""
+    buffers = (*pair.a.buffers, *pair.b.buffers)
+    kinds = {buffer.group.label for buffer in buffers}
+    loads = any(b.group is Group.DATA and b.name.startswith("loader.") for b in buffers)
+    return frozenset(kinds | {"loader"} if loads else kinds)
 
 
 def environment_differences(a: RunFacts, b: RunFacts) -> dict[str, tuple[str, str]]:

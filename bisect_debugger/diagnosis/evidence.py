@@ -1,7 +1,7 @@
 """The evidence for a cause, as sentences that a person can check against the recording."""
 
 from bisect_debugger.causality.case import Case
-from bisect_debugger.causality.causes import REMEDIES, Cause
+from bisect_debugger.causality.causes import Remedy
 from bisect_debugger.causality.looks import stream_words
 from bisect_debugger.causality.rules import upstream_words
 from bisect_debugger.causality.walk import Found
@@ -15,17 +15,17 @@ def step_words(step: int) -> str:
     return "init" if step == INIT_STEP else f"step {step}"
 
 
-def evidence_sentences(case: Case, found: Found, cause: Cause) -> tuple[str, ...]:
+def evidence_sentences(case: Case, found: Found, remedy: Remedy) -> tuple[str, ...]:
     """What supports the cause, strongest first.
 
     Args:
         case: the evidence that was gathered.
         found: the origin.
-        cause: what the tree concluded.
+        remedy: what is known about what the tree concluded.
     """
     row = case.row
     name = printable(row.name)
-    sentences = [REMEDIES[cause].meaning]
+    sentences = [remedy.meaning]
     if row.is_first_value and row.status.diverges:
         total = case.siblings_equal + case.siblings_different + 1
         when = "At init" if row.step == INIT_STEP else f"Of those that appeared in step {row.step}"
@@ -34,9 +34,10 @@ def evidence_sentences(case: Case, found: Found, cause: Cause) -> tuple[str, ...
             "not."
         )
     elif row.status.diverges:
+        looked_at, missing = upstream_words(row.group, case.recorded)
         sentences.append(
             f"{name} differs in {step_words(row.step)}, and no difference was recorded in "
-            f"{upstream_words(row.group)}."
+            f"{looked_at}." + (f" Not recorded: {missing}." if missing else "")
         )
     else:
         sentences.append(
@@ -51,6 +52,7 @@ def evidence_sentences(case: Case, found: Found, cause: Cause) -> tuple[str, ...
             f"{numbers.differing} of {numbers.elements} elements differ ({numbers.percent:.3g} %), "
             f"relFro {numbers.rel_fro:.3g}, greatest absolute difference {numbers.max_abs:.3g}."
         )
+    sentences += _merged_sentences(found)
     if len(found.steps) > 1:
         sentences.append(f"It differed anew in {len(found.steps)} of the walked steps.")
     if found.first_reached is not None:
@@ -62,6 +64,14 @@ def evidence_sentences(case: Case, found: Found, cause: Cause) -> tuple[str, ...
     else:
         sentences.append("It was not seen to arrive in another component.")
     return tuple(sentences)
+
+
+def _merged_sentences(found: Found) -> list[str]:
+    if not found.merged:
+        return []
+    others = ", ".join(printable(other.row.name) for other in found.merged[:3])
+    more = f" and {len(found.merged) - 3} more" if len(found.merged) > 3 else ""
+    return [f"The same fault made {others}{more} differ."]
 
 
 def _unseeded_calls(case: Case) -> list[str]:

@@ -63,12 +63,17 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the verdict rests on; nothing is said about any step past ``last_step``."""
+    """What the verdict rests on; nothing is said about any step past ``last_step``.
+
+    ``window_start`` is the first compared step after init where steps before it were not compared,
+    else None.
+    """
 
     first_step: int
     last_step: int
     events: int
     uncovered: tuple[str, ...] = ()
+    window_start: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,9 @@
 
 from bisect_debugger.causality.walk import WalkResult
 from bisect_debugger.diagnosis.cases import environment_differences
+from bisect_debugger.diagnosis.conditions import command_remarks
+from bisect_debugger.diagnosis.evidence import step_words
+from bisect_debugger.diagnosis.survey import window_opening
 from bisect_debugger.errors import printable
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair
@@ -9,7 +12,13 @@ from bisect_debugger.twins import Pair
 
 def remarks_on(pair: Pair, walk: WalkResult) -> tuple[str, ...]:
     """Incomplete runs, other lengths, other environments, limits that were met."""
-    remarks = [remark for run in (pair.a, pair.b) if (remark := _incomplete(run))]
+    remarks = list(command_remarks(pair.a.facts, pair.b.facts))
+    remarks += [remark for run in (pair.a, pair.b) if (remark := _incomplete(run))]
+    if any(found.opened for found in walk.origins):
+        remarks.append(
+            f"The runs differ already where the recording begins (step {window_opening(pair)}); "
+            "record from step 0 to see where."
+        )
     if pair.a.step_count != pair.b.step_count:
         remarks.append(
             f"The runs have another number of steps: the first ends at step {pair.a.last_step}, "
@@ -25,12 +34,22 @@ def remarks_on(pair: Pair, walk: WalkResult) -> tuple[str, ...]:
     differing = environment_differences(pair.a.facts, pair.b.facts)
     if differing:
         remarks.append(f"The environments differ in {', '.join(map(printable, differing))}.")
+    remarks += _not_numbers(pair)
     if not walk.finished:
         remarks.append(
             f"Origins were searched in the first {walk.steps_walked} differing steps, up to step "
             f"{walk.last_step}; later ones are not excluded."
         )
     return tuple(remarks)
+
+
+def _not_numbers(pair: Pair) -> list[str]:
+    """NaN that both runs computed is no difference, and seldom what was wanted."""
+    found = [run.first_nan() for run in (pair.a, pair.b)]
+    if found[0] is None or found[1] is None:
+        return []
+    step, name = found[0]
+    return [f"Both runs hold NaN, the first in {printable(name)} in {step_words(step)}."]
 
 
 def _incomplete(run: Run) -> str:

@@ -1,18 +1,35 @@
 """The verdict in one sentence."""
 
 from bisect_debugger.diagnosis.evidence import step_words
-from bisect_debugger.diagnosis.model import Diagnosis, Origin, Verdict
+from bisect_debugger.diagnosis.model import Compared, Diagnosis, Origin, Verdict
 from bisect_debugger.errors import printable
 
 
-def sentence_of(diagnosis: Diagnosis) -> str:
-    """What a person reads first; names are escaped, nothing is said past the last step."""
+def span_words(compared: Compared) -> str:
+    """The compared steps: ``init to step 5``, or ``init and steps 3 to 5`` of a window."""
+    first, last, start = compared.first_step, compared.last_step, compared.window_start
+    if last <= first:
+        return step_words(last)
+    if start is None or start <= first:
+        return f"{step_words(first)} to step {last}"
+    return f"{step_words(first)} and " + (
+        f"step {last}" if start == last else f"steps {start} to {last}"
+    )
+
+
+def sentence_of(diagnosis: Diagnosis, why: str = "") -> str:
+    """What a person reads first; names are escaped, nothing is said past the last step.
+
+    Args:
+        diagnosis: all but its sentence.
+        why: what exceeds a tolerance; or the whole sentence, where the steps say nothing.
+    """
     compared = diagnosis.compared
-    span = f"{step_words(compared.first_step)} to step {compared.last_step}"
-    if compared.last_step <= compared.first_step:
-        span = step_words(compared.last_step)
+    span = span_words(compared)
     if diagnosis.verdict is Verdict.BIT_EQUAL:
         sentence = f"Bit-equal: all {compared.events} events from {span} have the same bits"
+        if not compared.events:
+            sentence = f"Bit-equal: every group has the same digest in each step, from {span}"
         if diagnosis.dormant_streams:
             streams = ", ".join(printable(origin.component) for origin in diagnosis.dormant_streams)
             verb = "differs" if len(diagnosis.dormant_streams) == 1 else "differ"
@@ -20,17 +37,23 @@ def sentence_of(diagnosis: Diagnosis) -> str:
         return sentence + "."
     if diagnosis.verdict is Verdict.WITHIN_TOLERANCE:
         return f"Within tolerance from {span}, but not bit-equal.{_first(diagnosis)}"
+    if diagnosis.verdict is Verdict.INCONCLUSIVE and why:
+        return why
     if diagnosis.verdict is Verdict.INCONCLUSIVE and diagnosis.onset is None:
+        ended = "one of them ended early; what it would have done is not known."
+        if not any(run.complete for run in diagnosis.runs):
+            ended = "both ended early; what they would have done is not known."
         return (
-            f"Inconclusive: everything that both runs recorded from {span} is equal, and then one "
-            "of them ended early; what it would have done is not known."
+            f"Inconclusive: everything that both runs recorded from {span} is equal, and then "
+            f"{ended}"
         )
     if diagnosis.verdict is Verdict.INCONCLUSIVE:
         return (
             "Inconclusive: the runs differ, and the values needed to judge the tolerance were not "
             f"recorded.{_first(diagnosis)}"
         )
-    return f"Diverged.{_first(diagnosis)}"
+    beyond = f" {why}." if why else ""
+    return f"Diverged.{beyond}{_first(diagnosis)}"
 
 
 def origin_words(origin: Origin) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from bisect_debugger.causality.dataflow import Dataflow
 from bisect_debugger.causality.walk import OUTSIDE_TRAINING, Program, Walk, WalkResult
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from bisect_debugger.twins import Pair, Row
 
 STEP_LIMIT = 1000
@@ -22,9 +23,16 @@ def walk_pair(pair: Pair, limit: int = STEP_LIMIT) -> WalkResult:
         limit: most differing steps to walk.
     """
     buffers = (*pair.a.buffers, *pair.b.buffers)
-    walk = Walk(Program.of(buffers, Dataflow.of(pair.a, pair.b)))
+    walk = Walk(Program.of(buffers, Dataflow.of(pair.a, pair.b), window_opening(pair)))
     steps: Iterator[Sequence[Row]] = (pair.rows(row) for row in steps_to_walk(pair))
     return walk.run(steps, limit)
+
+
+def window_opening(pair: Pair) -> int | None:
+    """The first compared step after init, where steps before it were not compared; else None."""
+    numbers = (pair.step_number(row) for row in range(min(pair.step_count, 2)))
+    first = next((step for step in numbers if step > INIT_STEP), INIT_STEP)
+    return first if first > INIT_STEP + 1 else None
 
 
 def first_training_row(pair: Pair) -> int | None:
@@ -79,5 +87,8 @@ def steps_to_walk(pair: Pair) -> Iterator[int]:
     if training is None:
         yield from sorted(early)
         return
+    if any(EventFlag.BACKGROUND in row.flags for row in pair.rows(training)):
+        # What a thread beside the training prepared stands in an earlier step.
+        early |= set(range(max(training - _LEAD_STEPS, 0), training))
     yield from sorted(row for row in early if row < training)
     yield from pair.different_rows(training)

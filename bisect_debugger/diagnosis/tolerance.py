@@ -1,11 +1,23 @@
 """Whether differing twins are still the same run within a tolerance that was asked for."""
 
-from bisect_debugger.causality.walk import OUTSIDE_TRAINING
+from dataclasses import dataclass
+
+from bisect_debugger.causality.walk import is_of_training
+from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Verdict
-from bisect_debugger.twins import Pair, Status
+from bisect_debugger.errors import printable
+from bisect_debugger.twins import Pair, Row, Status
 
 
-def within_tolerance(pair: Pair, start: int, tolerance: float) -> Verdict:
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verdict, and what the sentence says of it: what goes beyond a tolerance, for one."""
+
+    verdict: Verdict
+    words: str = ""
+
+
+def within_tolerance(pair: Pair, start: int, tolerance: float) -> Judged:
     """Judge every differing event from a common row on.
 
     Args:
@@ -22,13 +34,21 @@ def within_tolerance(pair: Pair, start: int, tolerance: float) -> Verdict:
         if not rows:
             unrecorded = True
         for row in rows:
-            if row.group in OUTSIDE_TRAINING or row.status is Status.EQUAL:
+            if not is_of_training(row) or row.status is Status.EQUAL:
                 continue
             if row.a is None or row.b is None or row.a.layout != row.b.layout:
-                return Verdict.DIVERGED
+                return _beyond(row, "has no counterpart of its shape")
             difference = pair.difference(row)
             if difference is None:
                 unrecorded = True
-            elif not difference.rel_fro <= tolerance or difference.one_sided_nonfinite:
-                return Verdict.DIVERGED
-    return Verdict.INCONCLUSIVE if unrecorded else Verdict.WITHIN_TOLERANCE
+            elif difference.one_sided_nonfinite:
+                return _beyond(row, "holds NaN or Inf in one run only")
+            elif not difference.rel_fro <= tolerance:
+                return _beyond(
+                    row, f"has relFro {difference.rel_fro:.3g}, more than the {tolerance:g} allowed"
+                )
+    return Judged(Verdict.INCONCLUSIVE if unrecorded else Verdict.WITHIN_TOLERANCE)
+
+
+def _beyond(row: Row, what: str) -> Judged:
+    return Judged(Verdict.DIVERGED, f"{printable(row.name)} in {step_words(row.step)} {what}")

@@ -113,16 +113,17 @@ def to_float64(stored: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:
         dtype: a key of `STORAGE_DTYPES`.
     """
     decode = _DECODERS.get(dtype)
-    if decode is not None:
-        return decode(stored)
-    if dtype.startswith("complex"):
-        return stored.astype(np.complex128)
-    return stored.astype(np.float64)
+    # Widening a signalling NaN makes it quiet, which numpy would warn of.
+    with np.errstate(invalid="ignore", over="ignore"):
+        if decode is not None:
+            return decode(stored)
+        if dtype.startswith("complex"):
+            return stored.astype(np.complex128)
+        return stored.astype(np.float64)
 
 
 def _bfloat16(bits: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    with np.errstate(invalid="ignore"):  # widening a signalling NaN makes it quiet
-        return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
 
 
 def _complex32(bits: npt.NDArray[Any]) -> npt.NDArray[Any]:

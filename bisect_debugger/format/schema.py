@@ -138,6 +138,11 @@ ALL_COLUMNS = (*(column for table in TABLES.values() for column in table), *PAYL
 
 END_COMPLETE = "complete"
 END_INCOMPLETE = "incomplete"
+END_STOPPED = "stopped"
+"""Ended on purpose, e.g. after so many steps: complete as far as it goes. Its reason begins so."""
+
+RAISED = "the trainer raised"
+"""How the reason of a run begins that an exception of the trainer ended."""
 
 
 class EventFlag(IntFlag):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import RAISED
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,13 @@ class RunFacts:
         level: ``coarse``, ``digest``, ``stats`` or ``full``.
         created: ISO 8601 time in UTC.
         window: recorded steps as ``first:last`` text, or empty for all.
-        complete: the recorder closed the file at the trainer's normal end.
-        end_reason: why it is not complete, or empty.
+        complete: the recorder closed the file at the trainer's normal end, or where it was asked
+            to stop: nothing is missing of what was to be recorded.
+        end_reason: why it is not complete or was stopped, or empty.
         environment: facts of the machine and the process, name -> text.
         seeding: every seeding call that was seen, in order.
         uncovered: what could not be recorded, one line each.
+        stopped: it was ended on purpose, so its end says nothing about the trainer's.
         killed: the process ended without closing the file, or still runs.
         selection: what the recording was asked to take, by the names of `schema.SELECTION`.
     """
@@ -78,5 +81,17 @@ class RunFacts:
     environment: dict[str, str]
     seeding: tuple[SeedingCall, ...]
     uncovered: tuple[str, ...]
+    stopped: bool = False
     killed: bool = False
     selection: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ended_by_itself(self) -> bool:
+        """The trainer came to its own end."""
+        return self.complete and not self.stopped
+
+    @property
+    def recording_failed(self) -> bool:
+        """The recording ended early although the trainer may have gone on."""
+        raised = self.end_reason.startswith(RAISED)
+        return not self.complete and not self.killed and not raised

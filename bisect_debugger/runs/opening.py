@@ -14,6 +14,7 @@ import numpy as np
 from bisect_debugger.errors import UnreadableRun
 from bisect_debugger.format import schema
 from bisect_debugger.format.digests import DIGEST_ALGORITHM
+from bisect_debugger.runs import superblock
 
 _RECORD_AGAIN = "record the run again"
 
@@ -66,6 +67,10 @@ def _check_path(path: Path) -> None:
     except PermissionError as error:
         # Of a folder above it, or by rules that asking for access does not see.
         raise UnreadableRun(path, "permission denied", "make the file readable for you") from error
+    except (OSError, ValueError) as error:
+        # A name that is too long, or no name at all.
+        what = (getattr(error, "strerror", None) or str(error)).lower()
+        raise UnreadableRun(path, what, "check the path") from error
 
 
 def _check_file(path: Path) -> None:
@@ -79,40 +84,20 @@ def _check_file(path: Path) -> None:
         raise UnreadableRun(path, "permission denied", "make the file readable for you")
     if path.stat().st_size == 0:
         raise UnreadableRun(path, "the file is empty, so nothing was recorded", _RECORD_AGAIN)
-    with path.open("rb") as stream:
-        superblock = stream.read(48)
-    if superblock[:8] != b"\x89HDF\r\n\x1a\n":
+    head = superblock.read_superblock(path)
+    if head[:8] != superblock.SIGNATURE:
         raise UnreadableRun(path, "this is not an HDF5 file", "name a recorded .h5 file")
-    if _written_to(superblock) > path.stat().st_size:
-        # HDF5 itself would search for the missing end for minutes.
-        raise UnreadableRun(
-            path, "the file is damaged (its end is missing)", "copy it again or record again"
-        )
-
-
-def _written_to(superblock: bytes) -> int:
-    """End of the file as its superblock states it; 0 where an older superblock does not.
-
-    In versions 2 and 3 the end-of-file address stands at byte 28 (HDF5 file format
-    specification, "Disk Format: Level 0A").
-    """
-    if len(superblock) < 36 or superblock[8] not in (2, 3):
-        return 0
-    return int.from_bytes(superblock[28:36], "little")
-
-
-def _writer_was_killed(path: Path) -> bool:
-    """The single-writer mark is still set: bit 2 of the superblock's consistency flags."""
-    with path.open("rb") as stream:
-        superblock = stream.read(12)
-    return len(superblock) == 12 and superblock[8] == 3 and bool(superblock[11] & 4)
+    # HDF5 itself would search for what is missing for minutes.
+    what = superblock.damage(path, head)
+    if what:
+        raise UnreadableRun(path, f"the file is damaged ({what})", "copy it again or record again")
 
 
 def _open(path: Path) -> h5py.File:
     try:
         # In SWMR mode HDF5 retries a bad checksum for minutes, so only a file whose writer
         # left its mark is opened so.
-        return h5py.File(path, "r", swmr=_writer_was_killed(path))
+        return h5py.File(path, "r", swmr=superblock.writer_was_killed(path))
     except PermissionError as error:
         raise UnreadableRun(path, "permission denied", "make the file readable for you") from error
     except (OSError, RuntimeError, ValueError) as error:

@@ -115,11 +115,12 @@ class Run:
                 level=attributes.get("level", "digest"),
                 created=attributes.get("created", ""),
                 window=attributes.get("window", ""),
-                complete=state == schema.END_COMPLETE,
+                complete=state in (schema.END_COMPLETE, schema.END_STOPPED),
                 end_reason=_end_reason(state, reasons[-1] if reasons else ""),
                 environment=environment,
                 seeding=self._seeding(),
                 uncovered=tuple(self._strings("uncovered/what")),
+                stopped=state == schema.END_STOPPED,
                 killed=state not in _END_REASONS,
                 selection={name: attributes.get(name, "") for name in schema.SELECTION},
             )
@@ -227,7 +228,7 @@ class Run:
         layout = self._read("events/layout", lo, hi)
         if len(buffer) and (buffer.max() >= len(self.buffers) or layout.max() >= len(self.layouts)):
             raise damaged(self.path, ValueError("an event names a buffer that is not there"))
-        return EventBlock(
+        block = EventBlock(
             first=lo,
             buffer=buffer,
             layout=layout,
@@ -236,6 +237,10 @@ class Run:
             thread=self._read("events/thread", lo, hi),
             occurrence=_occurrences(buffer),
         )
+        lengths = {len(layout), len(block.digest), len(block.flags), len(block.thread)}
+        if lengths != {len(buffer)} or (len(buffer) != count):
+            raise damaged(self.path, ValueError("the columns of events are not equally long"))
+        return block
 
     def first_step_of(self, key: tuple[Group, str]) -> int | None:
         """The first step that holds an event of a buffer, None where no step does."""
@@ -265,6 +270,25 @@ class Run:
             for buffer in self.buffers
             if first[buffer.index] >= 0
         }
+
+    def first_nan(self) -> tuple[int, str] | None:
+        """Step and buffer of the first event that holds NaN, as far as numbers were recorded."""
+        if self.facts.level not in ("stats", "full"):
+            return None
+        for lo in range(0, self.event_count, _BLOCK):
+            counts = self._read("stats/nan_count", lo, min(lo + _BLOCK, self.event_count))
+            places = np.flatnonzero(counts)
+            if len(places):
+                return self._at(lo + int(places[0]))
+        return None
+
+    def _at(self, event: int) -> tuple[int, str]:
+        """Step and buffer of an event."""
+        starts = self._read("steps/first_event", 0, self.step_count)
+        row = int(np.searchsorted(starts, event, side="right")) - 1
+        index = int(self._read("events/buffer", event, event + 1)[0])
+        with self._decoding():
+            return self.step_number(row), self.buffers[index].name
 
     def edges(self) -> npt.NDArray[np.int64]:
         """Recorded dataflow, (n, 6).
@@ -338,6 +362,7 @@ def _plain(value: object) -> str:
 
 _END_REASONS: dict[str, Callable[[str], str]] = {
     schema.END_COMPLETE: lambda reason: "",
+    schema.END_STOPPED: lambda reason: reason or "stopped",
     schema.END_INCOMPLETE: lambda reason: reason or "the recorder gave no reason",
 }
 

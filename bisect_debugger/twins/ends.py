@@ -41,11 +41,26 @@ def openings(
     return found
 
 
-def stopped_within(run: Run, row: int) -> bool:
-    """The run ended in the middle of this step, and not by itself."""
-    if run.facts.complete or row != run.step_count - 1:
-        return False
-    return not bool(run.steps(row, row + 1).closed[0])
+def stopped_sides(runs: Sequence[Run], rows: Sequence[int]) -> list[Side]:
+    """The runs that ended in the middle of a common step.
+
+    A step that no optimizer closed is only whole where the program ended by itself, and is only
+    held whole against one that is open too.
+
+    Args:
+        runs: both runs.
+        rows: the row of the step in either.
+    """
+    opened = [_is_open(run, row) for run, row in zip(runs, rows, strict=True)]
+    return [
+        side
+        for side, run in enumerate(runs)
+        if opened[side] and (not run.facts.ended_by_itself or not all(opened))
+    ]
+
+
+def _is_open(run: Run, row: int) -> bool:
+    return row == run.step_count - 1 and not bool(run.steps(row, row + 1).closed[0])
 
 
 def kept_at_opening(
@@ -70,11 +85,17 @@ def kept_at_opening(
 
 
 def without_missing_end(rows: Sequence[Row], sides: Sequence[Side]) -> tuple[Row, ...]:
-    """Rows up to the last event of each run that ended within the step."""
+    """Rows up to where a run that ended within the step left what the other did.
+
+    What a program does after it was interrupted is not what it would have done.
+    """
     end = len(rows)
     for side in sides:
         present = [i for i, row in enumerate(rows) if (row.b if side else row.a) is not None]
         end = min(end, present[-1] + 1 if present else 0)
+    if sides:
+        other_ways = (i for i, row in enumerate(rows[:end]) if row.moved or None in (row.a, row.b))
+        end = next(other_ways, end)
     return tuple(rows[:end])
 
 

@@ -1,6 +1,6 @@
 """What a comparison of twins is made of: statuses, rows of a step, cells of the ribbon."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from bisect_debugger.format.groups import Group
@@ -60,6 +60,8 @@ class Row:
         a, b: the sides; None where the run lacks the event.
         status: how they compare (by digest: EQUAL, DIFFERS or ONE_SIDED).
         moved: both runs have the event, but at another place in the step's order.
+        shuffled: it stands in another order among the arguments or results of one call, which is
+            no divergence by itself.
     """
 
     step: int
@@ -74,6 +76,11 @@ class Row:
     b: Seen | None
     status: Status
     moved: bool = False
+    shuffled: bool = False
+
+    def as_shuffled(self) -> "Row":
+        """The same row, in another order within its call."""
+        return replace(self, shuffled=True)
 
     @property
     def key(self) -> tuple[Group, str]:

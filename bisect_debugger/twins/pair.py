@@ -12,20 +12,19 @@ import numpy.typing as npt
 
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.format.groups import Group
-from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.metrics import Difference, compare_arrays
-from bisect_debugger.runs import Buffer, EventBlock, Run, open_run
-from bisect_debugger.twins.align import align
+from bisect_debugger.runs import EventBlock, Run, open_run
 from bisect_debugger.twins.comparable import check_common, check_comparable
 from bisect_debugger.twins.ends import (
     Side,
     kept_at_opening,
     openings,
-    stopped_within,
+    stopped_sides,
     without_missing_end,
 )
 from bisect_debugger.twins.model import Row, Seen, Status
 from bisect_debugger.twins.search import first_true
+from bisect_debugger.twins.step import StepAligner
 
 _CACHED_STEPS = 16
 _SCAN_BLOCK = 4096
@@ -42,6 +41,7 @@ class Pair:
         """
         self.a = a
         self.b = b
+        self._aligner = StepAligner(a, b)
         self._rows: OrderedDict[int, tuple[Row, ...]] = OrderedDict()
         check_comparable(a, b)
         check_common(a, b, self.step_count)
@@ -92,40 +92,63 @@ class Pair:
         return row if row < self.step_count and self.step_number(row) == step else None
 
     def first_different_row(self) -> int | None:
-        """The first common row whose digests differ, or None where none does.
+        """The first common row that differs, or None where none does.
 
         Reads O(log steps) rows where both runs were recorded over the same window.
         """
-        if self._common is not None:
+        if self._common is not None or self._verifies:
             return next(self.different_rows(0), None)
-        row = first_true(self._runs_differ_by, 0, self.step_count)
-        return row if row < self.step_count else None
+        return self._first_by_digest()
 
     def first_different_row_of(self, group: Group) -> int | None:
-        """The first common row where this group's digests differ, or None."""
+        """The first common row where this group differs, or None."""
         if self._common is not None:
-            for row, cells in enumerate(self.cells(0, self.step_count)):
-                if cells[1][group].diverges:
-                    return row
-            return None
-
-        def differs(row: int) -> bool:
-            left, right = self.a.running_group_digest(row), self.b.running_group_digest(row)
-            return bool(left[group] != right[group])
-
-        row = first_true(differs, 0, self.step_count)
-        return row if row < self.step_count else None
+            every = enumerate(self.cells(0, self.step_count))
+            return next((k for k, cells in every if cells[1][group].diverges), None)
+        row = self._first_by_digest(group)
+        if row is None or not self._verifies:
+            return row
+        rows = self.different_rows(row)
+        return next((k for k in rows if _statuses_of(self.rows(k))[group].diverges), None)
 
     def different_rows(self, start: int) -> Iterator[int]:
-        """Every common row from ``start`` on whose own digests differ, read in blocks."""
+        """Every common row from ``start`` on that differs, read in blocks."""
+        verifies = self._verifies
         for lo in range(start, self.step_count, _SCAN_BLOCK):
             hi = min(lo + _SCAN_BLOCK, self.step_count)
             left = self._column(self.a, 0, lo, hi)
             right = self._column(self.b, 1, lo, hi)
             for offset in np.flatnonzero((left != right).any(axis=1)):
                 row = lo + int(offset)
-                if row not in self._openings or any(x.diverges for x in self.rows(row)):
+                sure = row not in self._openings and not verifies
+                if sure or any(x.diverges for x in self.rows(row)):
                     yield row
+
+    def _first_by_digest(self, group: Group | None = None) -> int | None:
+        """The first row whose running digest differs, of all or of one group."""
+
+        def differs(row: int) -> bool:
+            if group is None:
+                return self.a.running_digest(row) != self.b.running_digest(row)
+            left, right = self.a.running_group_digest(row), self.b.running_group_digest(row)
+            return bool(left[group] != right[group])
+
+        row = first_true(differs, 0, self.step_count)
+        return row if row < self.step_count else None
+
+    @cached_property
+    def _verifies(self) -> bool:
+        """Digests differ where the arguments of a call come in another order, and mean nothing.
+
+        Where that is seen in a first differing row, rows are aligned before they are said to
+        differ.
+        """
+        if self.a.facts.level == "coarse":
+            return False
+        if self._common is not None:
+            return True
+        firsts = {self._first_by_digest(), *(self._first_by_digest(group) for group in Group)}
+        return any(x.shuffled for row in firsts if row is not None for x in self.rows(row))
 
     def cells(self, lo: int, hi: int) -> list[tuple[int, tuple[Status, ...]]]:
         """Steps x groups: for common rows ``lo:hi`` the step number and a status per group."""
@@ -140,7 +163,7 @@ class Pair:
             (
                 int(block_a.step[pick_a]),
                 _statuses_of(self.rows(lo + offset))
-                if lo + offset in self._openings
+                if self._aligns(lo + offset, block_a.digest[pick_a], block_b.digest[pick_b])
                 else _cell_statuses(block_a.group_digest[pick_a], block_b.group_digest[pick_b]),
             )
             for offset, (pick_a, pick_b) in enumerate(zip(picks_a, picks_b, strict=True))
@@ -173,15 +196,13 @@ class Pair:
 
     @cached_property
     def stopped_row(self) -> int | None:
-        """The last common row, if a run ended in the middle of it and not by itself."""
+        """The last common row, if a run ended in the middle of it."""
         last = self.step_count - 1
         return last if self._stopped_sides(last) else None
 
     def _stopped_sides(self, row: int) -> list[Side]:
         rows = self._in_runs(row)
-        return [
-            side for side, run in enumerate((self.a, self.b)) if stopped_within(run, rows[side])
-        ]
+        return stopped_sides((self.a, self.b), rows)
 
     @cached_property
     def _openings(self) -> dict[int, Side]:
@@ -190,8 +211,11 @@ class Pair:
         steps = [run.steps(0, run.step_count).step for run in (self.a, self.b)]
         return openings(steps, self._common)
 
-    def _runs_differ_by(self, row: int) -> bool:
-        return self.a.running_digest(row) != self.b.running_digest(row)
+    def _aligns(
+        self, row: int, left: npt.NDArray[np.uint64], right: npt.NDArray[np.uint64]
+    ) -> bool:
+        """The digests of a step do not tell alone whether it differs."""
+        return row in self._openings or (self._verifies and bool((left != right).any()))
 
     def _in_runs(self, row: int) -> tuple[int, int]:
         if self._common is None:
@@ -210,48 +234,12 @@ class Pair:
         picked: npt.NDArray[np.uint64] = digests[rows - rows[0]]
         return picked
 
-    @cached_property
-    def _b_to_key(self) -> tuple[npt.NDArray[np.int64], dict[int, Buffer]]:
-        """Key of each buffer of b: its index in a, or a number past them where a lacks it."""
-        index = {buffer.key: buffer.index for buffer in self.a.buffers}
-        extra: dict[int, Buffer] = {}
-        keys = np.empty(len(self.b.buffers), dtype=np.int64)
-        for buffer in self.b.buffers:
-            key = index.get(buffer.key)
-            if key is None:
-                key = len(self.a.buffers) + len(extra)
-                extra[key] = buffer
-            keys[buffer.index] = key
-        return keys, extra
-
     def _align_step(self, row: int) -> tuple[Row, ...]:
         row_a, row_b = self._in_runs(row)
         step = self.a.step_number(row_a)
         left, right = self.a.events(row_a), self.b.events(row_b)
-        keep_a, keep_b = self._kept(row, left, right)
-        keys_b, extra = self._b_to_key
-        mapped = keys_b[right.buffer] if len(right) else np.empty(0, dtype=np.int64)
-        placed: list[tuple[float, Row]] = []
-        for thread in np.union1d(left.thread, right.thread):
-            picks_a = np.flatnonzero((left.thread == thread) & keep_a)
-            picks_b = np.flatnonzero((right.thread == thread) & keep_b)
-            place = -1.0
-            for a, b, moved in align(
-                left.buffer[picks_a].tolist(),
-                mapped[picks_b].tolist(),
-                [tuple(pair) for pair in left.digest[picks_a].tolist()],
-                [tuple(pair) for pair in right.digest[picks_b].tolist()],
-            ):
-                index_a = None if a is None else int(picks_a[a])
-                index_b = None if b is None else int(picks_b[b])
-                # An event that only b has keeps the place of the one it followed.
-                place = place if index_a is None else float(index_a)
-                buffer = self._buffer(left, index_a, mapped, index_b, extra)
-                placed.append(
-                    (place, self._row(step, buffer, left, index_a, right, index_b, moved))
-                )
-        placed.sort(key=lambda entry: entry[0])
-        return without_missing_end([entry[1] for entry in placed], self._stopped_sides(row))
+        rows = self._aligner.rows(step, left, right, self._kept(row, left, right))
+        return without_missing_end(rows, self._stopped_sides(row))
 
     def _kept(
         self, row: int, left: EventBlock, right: EventBlock
@@ -265,49 +253,6 @@ class Pair:
             keep_b = kept_at_opening(self.b, right, self.a, left)
         return keep_a, keep_b
 
-    def _buffer(
-        self,
-        left: EventBlock,
-        index_a: int | None,
-        mapped: npt.NDArray[np.int64],
-        index_b: int | None,
-        extra: dict[int, Buffer],
-    ) -> Buffer:
-        if index_a is not None:
-            return self.a.buffers[int(left.buffer[index_a])]
-        assert index_b is not None, "a match has at least one side"
-        key = int(mapped[index_b])
-        return extra[key] if key in extra else self.a.buffers[key]
-
-    def _row(
-        self,
-        step: int,
-        buffer: Buffer,
-        left: EventBlock,
-        index_a: int | None,
-        right: EventBlock,
-        index_b: int | None,
-        moved: bool,
-    ) -> Row:
-        seen_a = None if index_a is None else _seen(self.a, left, index_a)
-        seen_b = None if index_b is None else _seen(self.b, right, index_b)
-        block, index = (left, index_a) if index_a is not None else (right, index_b)
-        assert index is not None, "a match has at least one side"
-        return Row(
-            step=step,
-            group=buffer.group,
-            component=buffer.component,
-            role=buffer.role,
-            subject=buffer.subject,
-            name=buffer.name,
-            occurrence=int(block.occurrence[index]),
-            location=buffer.location,
-            a=seen_a,
-            b=seen_b,
-            status=_status(seen_a, seen_b),
-            moved=moved,
-        )
-
 
 def open_pair(a: str | Path, b: str | Path) -> Pair:
     """Open two runs to compare them.
@@ -317,7 +262,7 @@ def open_pair(a: str | Path, b: str | Path) -> Pair:
         UnreadableRun: one of them cannot be read.
         NotComparable: they share no step or no buffer.
     """
-    if Path(a).exists() and Path(b).exists() and Path(a).samefile(b):
+    if _same_file(a, b):
         raise UsageError(
             f"{printable(str(a))} was given twice, and a run is always equal to itself; name two "
             "recordings."
@@ -336,20 +281,12 @@ def open_pair(a: str | Path, b: str | Path) -> Pair:
         raise
 
 
-def _seen(run: Run, block: EventBlock, index: int) -> Seen:
-    return Seen(
-        sequence=block.first + index,
-        digest=(int(block.digest[index, 0]), int(block.digest[index, 1])),
-        layout=run.layouts[int(block.layout[index])],
-        flags=EventFlag(int(block.flags[index])),
-        thread=int(block.thread[index]),
-    )
-
-
-def _status(a: Seen | None, b: Seen | None) -> Status:
-    if a is None or b is None:
-        return Status.ONE_SIDED
-    return Status.EQUAL if a.digest == b.digest else Status.DIFFERS
+def _same_file(a: str | Path, b: str | Path) -> bool:
+    try:
+        return Path(a).samefile(b)
+    except (OSError, ValueError):
+        # What is wrong with either is said when it is opened.
+        return False
 
 
 def _content(run: Run, seen: Seen | None) -> npt.NDArray[Any] | None:

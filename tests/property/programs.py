@@ -30,6 +30,7 @@ class Program:
         unseen: (reader, read) of what enters without a gradient, so that no edge tells it.
         unseen_losses: modules whose outputs enter the loss in this way.
         stale: the edges of step 0 are the only ones that were recorded.
+        temperature: a parameter of no module, whose loss is handed the outputs detached.
     """
 
     reads: tuple[tuple[int, ...], ...]
@@ -39,6 +40,7 @@ class Program:
     unseen: frozenset[tuple[int, int]] = frozenset()
     unseen_losses: tuple[int, ...] = ()
     stale: bool = False
+    temperature: bool = False
 
     def reads_in(self, step: int) -> tuple[tuple[int, ...], ...]:
         """What each module reads in a step, as far as gradients flow."""
@@ -103,6 +105,8 @@ def execute(program: Program, faults: frozenset[Fault]) -> list[Event]:
     count = len(program.reads)
     for i in range(count):
         run.emit(-1, Group.PARAM, f"net.m{i}.w", f"net.m{i}", "w", [])
+    if program.temperature:
+        run.emit(-1, Group.PARAM, "temperature.w", "temperature", "w", [])
     for step in range(program.steps):
         run.emit(step, Group.DATA, "data.net.in[0]", "data", "in[0]", [])
         for i, reads in enumerate(program.reads_in(step)):
@@ -123,6 +127,12 @@ def execute(program: Program, faults: frozenset[Fault]) -> list[Event]:
         run.emit(step, Group.LOSS, "loss", "loss", "loss", outs)
         for i in reversed(range(count)):
             _backward(run, program, step, i)
+        if program.temperature:
+            name = "temperature.w"
+            run.emit(
+                step, Group.GRAD_SCRATCH, f"{name}.grad_scratch", "temperature", "w", outs, name
+            )
+            _update(run, step, "temperature")
         for i in range(count):
             _update(run, step, f"net.m{i}")
     return run.events

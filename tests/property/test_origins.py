@@ -41,6 +41,7 @@ def varying_programs(draw: st.DrawFn) -> Program:
         else frozenset(),
         unseen_losses=tuple(draw(st.sets(st.integers(0, count - 1), max_size=2))),
         stale=draw(st.booleans()),
+        temperature=draw(st.booleans()),
     )
 
 

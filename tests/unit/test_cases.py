@@ -76,8 +76,8 @@ def test_a_buffer_first_recorded_late_is_known_by_its_own_first_step(tmp_path: P
 @pytest.mark.parametrize(
     ("fact", "cause"),
     [
-        ("env:CUDA_VISIBLE_DEVICES", "forward-kernel"),
-        ("cpu_count", "forward-kernel"),
+        ("env:CUDA_VISIBLE_DEVICES", "rng-stream"),
+        ("cpu_count", "rng-stream"),
         ("torch_num_threads", "environment"),
         ("env:OMP_NUM_THREADS", "environment"),
     ],

@@ -1,8 +1,11 @@
 """Decoding stored elements, also where a careless formula would warn or lose a part."""
 
-import numpy as np
+import warnings
 
-from bisect_debugger.format.layouts import to_float64
+import numpy as np
+import pytest
+
+from bisect_debugger.format.layouts import Layout, to_float64
 
 
 def test_a_real_part_beside_an_infinite_imaginary_part_stays() -> None:
@@ -22,3 +25,12 @@ def test_float8_extremes() -> None:
     assert (largest, smallest) == (448.0, 2.0**-9)
     assert np.isnan(nan)
     assert to_float64(np.array([0x7C], dtype=np.uint8), "float8_e5m2")[0] == np.inf
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "complex64"])
+def test_any_bits_become_numbers_without_a_word(dtype: str) -> None:
+    layout = Layout(dtype, (4,))
+    bits = np.frombuffer(b"\x01\x00\xa0\x7f" * layout.nbytes, dtype=np.uint8)[: layout.nbytes]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert to_float64(bits.view(layout.storage), dtype).shape == (4,)

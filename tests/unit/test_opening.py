@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
+from bisect_debugger.checkpoints import is_checkpoint
 from bisect_debugger.errors import UnreadableRun
 from bisect_debugger.format import schema
 from bisect_debugger.runs import open_run
@@ -324,3 +325,26 @@ def test_a_step_in_the_middle_that_claims_too_much_is_refused(tmp_path: Path) ->
         file["steps/event_count"][1] = 2**63
     with open_run(path) as run, pytest.raises(UnreadableRun, match="events that are not there"):
         run.events(1)
+
+
+def test_events_whose_columns_are_not_equally_long_are_left_out(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "run.h5", plain_steps())
+    with h5py.File(path, "r+") as file:
+        file["events/layout"].resize(len(file["events/layout"]) - 2, axis=0)
+    with open_run(path) as run:
+        assert run.last_step == 1
+        blocks = [run.events(row) for row in range(run.step_count)]
+        assert all(len(block.layout) == len(block) for block in blocks)
+
+
+def test_a_name_that_no_file_can_have_is_one_sentence() -> None:
+    with pytest.raises(UnreadableRun, match="too long; check the path"):
+        open_run("a" * 5000)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.pt"
+    os.mkfifo(pipe)
+    assert not is_checkpoint(pipe)
+    with pytest.raises(UnreadableRun, match="not a regular file"):
+        open_run(pipe)

@@ -11,7 +11,8 @@ import probes
 from bisect_debugger.diagnosis import Verdict, diagnose
 from bisect_debugger.errors import NotComparable
 from bisect_debugger.format.groups import Group
-from bisect_debugger.format.schema import END_INCOMPLETE
+from bisect_debugger.format.schema import END_INCOMPLETE, END_STOPPED
+from bisect_debugger.runs import open_run
 from probes.writer import Header
 from tests.handmade import Made, batch, loss, out, weight, write_made
 from tests.unit.recorded import backward
@@ -166,3 +167,123 @@ def test_ranks_are_not_taken_for_twins(tmp_path: Path) -> None:
     b = run_of(tmp_path / "b.h5", 2, header=Header(level="full", rank=1, world_size=2))
     with pytest.raises(NotComparable, match="rank 0 and rank 1"):
         diagnose([a, b])
+
+
+STOPPED = {"end": END_STOPPED, "reason": "stopped after 3 steps, as asked"}
+FAILED = {"end": END_INCOMPLETE, "reason": "RuntimeError: no attribute for you"}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ((5, {}), (3, STOPPED), Verdict.BIT_EQUAL),
+        ((5, STOPPED), (3, STOPPED), Verdict.BIT_EQUAL),
+        ((3, {}), (5, STOPPED), Verdict.DIVERGED),
+        ((3, KILLED), (5, STOPPED), Verdict.INCONCLUSIVE),
+        ((3, FAILED), (5, STOPPED), Verdict.INCONCLUSIVE),
+        ((3, FAILED), (3, FAILED), Verdict.INCONCLUSIVE),
+        ((3, FAILED), (5, FAILED), Verdict.INCONCLUSIVE),
+        ((3, FAILED), (3, KILLED), Verdict.INCONCLUSIVE),
+        ((3, FAILED), (5, {}), Verdict.INCONCLUSIVE),
+        ((3, RAISED), (3, RAISED), Verdict.BIT_EQUAL),
+    ],
+)
+def test_how_runs_ended_decides_what_equal_steps_say(
+    tmp_path: Path,
+    left: tuple[int, dict[str, str]],
+    right: tuple[int, dict[str, str]],
+    expected: Verdict,
+) -> None:
+    a = run_of(tmp_path / "a.h5", left[0], **left[1])
+    b = run_of(tmp_path / "b.h5", right[0], **right[1])
+    assert diagnose([a, b]).verdict is expected
+    assert diagnose([b, a]).verdict is expected
+
+
+def test_a_run_that_was_stopped_is_complete_as_far_as_it_goes(tmp_path: Path) -> None:
+    a, b = (run_of(tmp_path / f"{name}.h5", 3, **STOPPED) for name in "ab")
+    found = diagnose([a, b])
+    assert (found.verdict, found.remarks) == (Verdict.BIT_EQUAL, ())
+    assert all(run.complete for run in found.runs)
+    with open_run(a) as run:
+        assert (run.facts.complete, run.facts.stopped) == (True, True)
+        assert run.facts.end_reason == "stopped after 3 steps, as asked"
+
+
+def test_closing_with_a_reason_tells_stopped_from_broken(tmp_path: Path) -> None:
+    for reason, expected in (
+        ("stopped after 1 steps, as asked", (True, True)),
+        ("the trainer raised ValueError: x", (False, False)),
+        ("", (True, False)),
+    ):
+        model = nn.Linear(2, 1)
+        path = tmp_path / f"{len(reason)}.h5"
+        recording = probes.attach(model, torch.optim.SGD(model.parameters(), 0.1), out=path)
+        recording.close(reason)
+        with open_run(path) as run:
+            assert (run.facts.complete, run.facts.stopped) == expected
+
+
+def test_both_failures_are_named_in_the_sentence(tmp_path: Path) -> None:
+    a, b = (run_of(tmp_path / f"{name}.h5", 3, **FAILED) for name in "ab")
+    assert "both ended early" in diagnose([a, b]).sentence
+
+
+def test_what_a_program_does_after_it_was_interrupted_is_not_compared(tmp_path: Path) -> None:
+    a = run_of(tmp_path / "a.h5", 2)
+    handled = [step(1)[0], out("net.check", 500), out("net.a", 501)]
+    found = diagnose([a, stopped_in_step_1(tmp_path / "b.h5", handled)])
+    assert (found.verdict, found.origins, found.onset) == (Verdict.INCONCLUSIVE, (), None)
+
+
+def test_a_step_that_nothing_closed_is_not_held_whole_against_one_that_was(tmp_path: Path) -> None:
+    """Somebody closed the recording in a `finally`: the run counts as complete."""
+    a = run_of(tmp_path / "a.h5", 3)
+    steps = [[weight("net.a", 1)], step(0), step(1)[:2]]
+    b = write_made(tmp_path / "b.h5", steps, open_last=True)
+    found = diagnose([a, b])
+    assert (found.verdict, found.origins) == (Verdict.DIVERGED, ())
+    assert "One run goes on after the other ended" in found.sentence
+
+
+def windowed(path: Path, shift: float, **options: Any) -> Path:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    with probes.attach(model, optimizer, out=path, **options):
+        for number in range(6):
+            optimizer.zero_grad()
+            batch = torch.full((2, 4), float(number) + shift * (number == 1))
+            backward(model(batch).square().sum())
+            optimizer.step()
+    return path
+
+
+def test_what_differs_where_a_window_opens_is_one_origin_and_says_so(tmp_path: Path) -> None:
+    a, b = (windowed(tmp_path / f"{x}.h5", k, steps="3:") for k, x in enumerate("ab"))
+    found = diagnose([a, b])
+    (origin,) = found.origins
+    assert (origin.step, origin.cause.value) == (3, "unexplained")
+    assert "already different when the window opens" in origin.evidence[0]
+    assert any("already where the recording begins (step 3)" in words for words in found.remarks)
+    assert [step.node for step in origin.trail] == ["opened-late"]
+
+
+def test_equal_windows_say_which_steps_were_compared(tmp_path: Path) -> None:
+    a, b = (windowed(tmp_path / f"{x}.h5", 0.0, steps="3:5") for x in "ab")
+    found = diagnose([a, b])
+    assert found.verdict is Verdict.BIT_EQUAL
+    assert "from init and steps 3 to 4 have" in found.sentence
+    assert found.compared.window_start == 3
+
+
+def test_a_fault_within_a_window_is_found_as_ever(tmp_path: Path) -> None:
+    a, b = (windowed(tmp_path / f"{x}.h5", k, steps="1:") for k, x in enumerate("ab"))
+    assert [origin.component for origin in diagnose([a, b]).origins] == ["data"]
+
+
+def test_level_coarse_speaks_of_groups(tmp_path: Path) -> None:
+    a, b = (run_of(tmp_path / f"{x}.h5", 3, header=Header(level="coarse")) for x in "ab")
+    assert diagnose([a, b]).sentence == (
+        "Bit-equal: every group has the same digest in each step, from init to step 2."
+    )

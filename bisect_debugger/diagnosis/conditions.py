@@ -1,0 +1,73 @@
+"""What twins were told differently: their commands and their seeds."""
+
+import json
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from bisect_debugger.errors import printable
+from bisect_debugger.runs import RunFacts, SeedingCall
+
+_MOST = 4
+_ENTROPY = "entropy"
+
+
+def command_differences(a: RunFacts, b: RunFacts) -> tuple[tuple[str, str], ...]:
+    """Stretches in which the commands differ, but for the names of the recorded files."""
+    left, right = _words(a), _words(b)
+    return tuple(
+        (" ".join(left[lo_a:hi_a]), " ".join(right[lo_b:hi_b]))
+        for tag, lo_a, hi_a, lo_b, hi_b in SequenceMatcher(None, left, right, False).get_opcodes()
+        if tag != "equal"
+    )
+
+
+def seed_differences(a: RunFacts, b: RunFacts) -> tuple[tuple[SeedingCall, SeedingCall], ...]:
+    """Seeding calls that got other arguments in both runs, none of them from entropy."""
+    return tuple(_other_seeds(a.seeding, b.seeding))
+
+
+def command_remarks(a: RunFacts, b: RunFacts) -> Iterator[str]:
+    """What is to be said first: twins that were not asked to do the same."""
+    told = command_differences(a, b)
+    if told:
+        listed = "; ".join(
+            f"{printable(one or 'nothing')} against {printable(other or 'nothing')}"
+            for one, other in told[:_MOST]
+        )
+        yield f"The commands differ: {listed}."
+    seeds = seed_differences(a, b)
+    if seeds:
+        listed = "; ".join(seed_words(*calls) for calls in seeds[:_MOST])
+        yield f"The runs were seeded with other values: {listed}."
+
+
+def seed_words(one: SeedingCall, other: SeedingCall) -> str:
+    """Two seeding calls held against each other."""
+    where = f" at {printable(one.location)}" if one.location else ""
+    return (
+        f"{printable(one.call)}({printable(one.argument)}) against ({printable(other.argument)})"
+        f"{where}"
+    )
+
+
+def _other_seeds(
+    a: tuple[SeedingCall, ...], b: tuple[SeedingCall, ...]
+) -> Iterator[tuple[SeedingCall, SeedingCall]]:
+    for one, other in zip(a, b, strict=False):
+        if (one.call, one.location) != (other.call, other.location):
+            # Other calls were made: which belong together is not known from here on.
+            return
+        if one.argument != other.argument and _ENTROPY not in (one.argument, other.argument):
+            yield one, other
+
+
+def _words(facts: RunFacts) -> list[str]:
+    text = facts.environment.get("argv", "")
+    try:
+        words = json.loads(text)
+    except ValueError:
+        words = text.split()
+    words = [str(word) for word in words] if isinstance(words, list) else [text]
+    # Twins are recorded into two files, which a command may name.
+    return ["RUN" if Path(word).name == facts.path.name else word for word in words]
