@@ -75,7 +75,7 @@ def test_the_second_run_stops_after_the_onset_and_a_second_pass_has_values(
             ]
         assert any(value is not None for value in values)
         assert sum(value is not None for value in none) < len(none) / 2
-    assert diagnosis["origins"][0]["metrics"]["elements"] == 32 * 8
+    assert diagnosis["onset"]["group"] == "data"
 
 
 def test_every_run_is_bounded(tmp_path: Path) -> None:
