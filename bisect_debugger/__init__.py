@@ -34,7 +34,17 @@ def twin(
         TrainerFailed: the trainer ended with an error of its own.
     """
     from bisect_debugger.driver.twins import Plan, run_twins
+    from bisect_debugger.errors import UsageError
 
+    if isinstance(command, (str, bytes)):
+        raise UsageError(
+            'A command is a list of words, e.g. ["python", "train.py"]; shlex.split makes one of '
+            "a line."
+        )
+    unknown = sorted(set(options) - set(Plan.__dataclass_fields__))
+    if unknown:
+        known = ", ".join(Plan.__dataclass_fields__)
+        raise UsageError(f"There is no option {unknown[0]!r}; the options are {known}.")
     folder = Path(out) if out is not None else None
     plan = Plan(tuple(command), runs=runs, control=tuple(control), folder=folder, **options)
     return run_twins(plan).diagnosis

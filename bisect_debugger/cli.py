@@ -101,12 +101,27 @@ def _dispatch(arguments: list[str]) -> int:
     if getattr(module, "TAKES_A_COMMAND", False) and "--" in own:
         # Behind the first -- nothing is ours, whatever it looks like.
         own, trainer = own[: own.index("--")], own[own.index("--") + 1 :]
+    if getattr(module, "TAKES_A_COMMAND", False) and not trainer:
+        _hint_at_dashes(name, own)
     try:
         parsed = parser.parse_args(own)
     except SystemExit as stop:
         return int(stop.code or 0)
     parsed.command = trainer
     return command.run(parsed)
+
+
+def _hint_at_dashes(name: str, arguments: list[str]) -> None:
+    """A command without -- in front of it would be taken for options of ours.
+
+    Raises:
+        UsageError: that seems to be so.
+    """
+    if arguments and not arguments[0].startswith("-"):
+        shown = printable(" ".join(arguments))
+        raise UsageError(
+            f"The trainer's command stands behind --: bisect-debugger {name} -- {shown}"
+        )
 
 
 def _without_command(arguments: list[str]) -> int:

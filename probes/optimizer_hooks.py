@@ -4,6 +4,7 @@ A step of a run is the work that one `optimizer.step()` closes, so these hooks a
 clock of the recording.
 """
 
+import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -126,17 +127,29 @@ class OptimizerProbe:
         self._handles.clear()
         self._ports.clear()
 
-    def before(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        """Record the gradients; called before each step, also the inner ones of a subclass."""
+    def before(
+        self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any
+    ) -> tuple[Any, Any] | None:
+        """Record the gradients; called before each step, also the inner ones of a subclass.
+
+        Returns:
+            None, or the arguments with a closure that records what it computed: a closure makes
+            the gradients only within the step.
+        """
         if is_compiling():
             note_compiled_step()
-            return
+            return None
         if self._depth:
             # A subclass whose step calls its parent's fires twice; one that raised left a trace.
             self._depth = _depth_of(optimizer) - 1
         self._depth += 1
-        if self._depth == 1:
+        if self._depth > 1:
+            return None
+        closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
+        if not callable(closure):
             self._gradients(optimizer)
+            return None
+        return _with_closure(args, kwargs, self._after_closure(optimizer, closure))
 
     def after(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         """Record the state and close the run's step; called after each step."""
@@ -149,6 +162,17 @@ class OptimizerProbe:
         # The clock runs outside the window too, and after a failure it costs nothing.
         if not self.recorder.closed:
             self.recorder.end_step(self._number)
+
+    def _after_closure(
+        self, optimizer: torch.optim.Optimizer, closure: Callable[[], Any]
+    ) -> Callable[[], Any]:
+        @functools.wraps(closure)
+        def computed() -> Any:
+            result = closure()
+            self._gradients(optimizer)
+            return result
+
+        return computed
 
     @guarded
     def _gradients(self, optimizer: torch.optim.Optimizer) -> None:
@@ -240,6 +264,13 @@ class _Port:
             kind=self._kind,
         )
         return found
+
+
+def _with_closure(args: Any, kwargs: Any, closure: Callable[[], Any]) -> tuple[Any, Any]:
+    """Arguments of a step with another closure."""
+    if "closure" in kwargs:
+        return args, {**kwargs, "closure": closure}
+    return (args[0], closure, *args[2:]), kwargs
 
 
 def named_optimizers(optimizers: object) -> dict[str, torch.optim.Optimizer]:

@@ -76,7 +76,8 @@ class SeedingCalls:
         Args:
             note: called once per call that the trainer made; not for the calls that torch
                 makes in turn.
-            made: called with every generator that `numpy.random.default_rng` returned.
+            made: called with every generator that `numpy.random.default_rng` returned, and with
+                each `torch.Generator` and `random.Random` that was seeded.
         """
         self._note, self._made = note, made
         self._inside = threading.local()
@@ -167,9 +168,12 @@ class SeedingCalls:
                 argument = given[0] if given else next(iter(kwargs.values()), None)
                 self._note(seeder.name, _shown(argument), location)
         result = self._silently(seeder.original, *args, **kwargs)
-        if location is not None and self._made is not None and seeder.name == DEFAULT_RNG:
-            with suppress(Exception):
-                self._made(result, seeder.name, location)
+        if location is not None and self._made is not None:
+            # What was seeded is the generator itself, or the one that came back.
+            made = args[0] if seeder.argument_at else result
+            if seeder.argument_at or seeder.name == DEFAULT_RNG:
+                with suppress(Exception):
+                    self._made(made, seeder.name, location)
         return result
 
     def _silently(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

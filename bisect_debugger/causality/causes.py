@@ -77,7 +77,8 @@ REMEDIES: dict[Cause, Remedy] = {
             "Initialise it from the stream that the other components use, or pass it a "
             "torch.Generator seeded from the run's seed.",
             "Look for numpy.random.default_rng(), torch.Generator() or torch.seed() without an "
-            "argument where this component is built.",
+            "argument where this component is built, and for a set that decides in which order "
+            "modules are built.",
         ),
         "Build the component after torch.manual_seed(s) and compare its values at init.",
     ),
@@ -99,6 +100,8 @@ REMEDIES: dict[Cause, Remedy] = {
         (
             "Give the code that draws here a generator of its own, seeded from the run's seed "
             "(numpy.random.default_rng(seed), torch.Generator().manual_seed(seed)).",
+            "Do not iterate over a set of strings (a vocabulary, a list of files): its order "
+            "follows PYTHONHASHSEED, which is another one in every process; sort it.",
             "Do not seed from the clock, the process id or a thread id; use a counter.",
             "Register the generator with Recording.register_generator to see its state here.",
         ),

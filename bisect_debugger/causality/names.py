@@ -1,6 +1,7 @@
 """Relations between component paths: ``net.head`` lies under ``net``."""
 
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.twins.model import Row
 
 
@@ -29,6 +30,12 @@ def common_ancestor(one: str, other: str) -> str:
 def related(one: str, other: str) -> bool:
     """One is the other or lies below it."""
     return is_under(one, other) or is_under(other, one)
+
+
+def written_at_once(one: Row, other: Row) -> bool:
+    """Both are parameters that somebody wrote between the same two steps."""
+    alike = one.group is Group.PARAM and other.group is Group.PARAM and one.step == other.step
+    return alike and EventFlag.OUTSIDE_STEP in one.flags and EventFlag.OUTSIDE_STEP in other.flags
 
 
 def is_action(row: Row) -> bool:

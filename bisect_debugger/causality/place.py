@@ -25,6 +25,7 @@ class Place:
         trained: parameters that an optimizer sees the gradient of.
         contributed: parameters to which a backward pass of this step contributed.
         closed_loop: data depends on what the model did before (reinforcement learning).
+        learned: origins that reached a gradient of another component in an earlier step.
     """
 
     row: Row
@@ -38,6 +39,7 @@ class Place:
     trained: frozenset[str]
     contributed: frozenset[str]
     closed_loop: bool
+    learned: Origins
 
 
 @dataclass(frozen=True, slots=True)

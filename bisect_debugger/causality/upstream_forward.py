@@ -89,8 +89,12 @@ def loaded_before(place: Place) -> Origins:
 
 
 def closed_loop(place: Place) -> Origins:
-    """What the model did before, where data depends on it."""
-    return earlier_steps(place) if place.closed_loop else NONE
+    """What the model did before, where data depends on it.
+
+    A simulator of the program's own is not recognised as one. What a model learned otherwise may
+    then be what its data is owed to; what sleeps in it cannot be.
+    """
+    return earlier_steps(place) if place.closed_loop else place.learned
 
 
 def made_late(place: Place) -> Origins:

@@ -8,16 +8,25 @@ it is a new origin. Equal events clear their buffer.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from bisect_debugger.causality.constants import is_constant
 from bisect_debugger.causality.dataflow import Dataflow, outputs_by_content
 from bisect_debugger.causality.doubt import Doubt
+from bisect_debugger.causality.extent import (
+    affected_component,
+    decides_order,
+    is_elsewhere,
+    says_nothing,
+)
 from bisect_debugger.causality.ledger import NONE, Ledger, Origins
-from bisect_debugger.causality.names import ancestors, common_ancestor, is_under, related
+from bisect_debugger.causality.names import (
+    common_ancestor,
+    is_under,
+    written_at_once,
+)
 from bisect_debugger.causality.place import Place
 from bisect_debugger.causality.rules import explain, explain_order
 from bisect_debugger.causality.streams import Streams
 from bisect_debugger.format.groups import Group
-from bisect_debugger.format.schema import INIT_STEP, EventFlag
+from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.runs import Buffer
 from bisect_debugger.twins.model import Row
 
@@ -140,6 +149,7 @@ class Walk:
         self._differing = 0
         self._reordered: int | None = None
         self._in_disorder = False
+        self._learned: Origins = NONE
         self._quiet_steps = 0
 
     def run(self, steps: Iterable[Sequence[Row]], limit: int, quiet_limit: int = 3) -> WalkResult:
@@ -180,6 +190,9 @@ class Walk:
     def _step(self, rows: Sequence[Row]) -> None:
         self._ledger.begin_step()
         self._doubt.begin_step()
+        self._learned = frozenset(
+            number for number, found in enumerate(self._origins) if found.first_gradient
+        )
         streams = Streams(rows, self._boundaries)
         surroundings = _Surroundings(
             streams,
@@ -223,6 +236,7 @@ class Walk:
             users_of=self._program.users_of,
             trained=self._program.trained,
             closed_loop=self._program.closed_loop,
+            learned=self._learned,
         )
 
     def _differing_event(self, row: Row, rows: Sequence[Row], place: Place) -> None:
@@ -274,7 +288,7 @@ class Walk:
         if not origins:
             self._in_disorder = True
             if self._reordered is None:
-                self._reordered = self._new_origin(row, rows, _orders(row, rows))
+                self._reordered = self._new_origin(row, rows, decides_order(row, rows))
             self._origins[self._reordered].steps[row.step] = None
             origins = frozenset({self._reordered})
         if len(origins) == 1:
@@ -290,11 +304,16 @@ class Walk:
         step.
         """
         for number, found in enumerate(self._origins):
+            if written_at_once(found.row, row):
+                holder = common_ancestor(found.component, row.component)
+                if holder:
+                    found.component = holder
+                    return number
             same = is_under(row.component, found.component) and found.row.group is row.group
             if same and number != self._reordered and _one_beginning(found.row, row):
                 found.steps[row.step] = None
                 return number
-        return self._new_origin(row, rows, _affected_component(row, rows))
+        return self._new_origin(row, rows, affected_component(row, rows))
 
     def _new_origin(self, row: Row, rows: Sequence[Row], component: str) -> int:
         siblings = [
@@ -303,7 +322,7 @@ class Walk:
             if other.group is row.group
             and other.is_first_value == row.is_first_value
             and other is not row
-            and not _says_nothing(other)
+            and not says_nothing(other)
         ]
         different = sum(other.status.diverges for other in siblings)
         self._origins.append(
@@ -332,7 +351,7 @@ class Walk:
             return
         for number in origins:
             found = self._origins[number]
-            if row is found.row or related(row.component, found.component):
+            if row is found.row or not is_elsewhere(row, found):
                 continue
             if found.first_reached is None:
                 found.first_reached = row
@@ -360,31 +379,3 @@ def _one_beginning(found: Row, row: Row) -> bool:
     if found.is_first_value or row.is_first_value:
         return found.is_first_value and row.is_first_value and found.step == row.step
     return True
-
-
-def _orders(row: Row, rows: Sequence[Row]) -> str:
-    """The component that decides the order in which this event stands."""
-    if row.group not in (Group.GRAD, Group.OPTIM):
-        return row.component
-    return next((r.component for r in rows if r.group is Group.OPTIM), "optimizer")
-
-
-def _says_nothing(row: Row) -> bool:
-    """Equal because it is constant, not because a seed made it so."""
-    return row.group is Group.PARAM and not row.status.diverges and is_constant(row)
-
-
-def _affected_component(row: Row, rows: Sequence[Row]) -> str:
-    """The widest module that is affected throughout: a differing parameter in every part of it."""
-    if not row.is_first_value:
-        return row.component
-    drawn = [r for r in rows if r.is_first_value and not _says_nothing(r)]
-    known = {r.component for r in rows if r.group is Group.PARAM} - {r.component for r in drawn}
-    for ancestor in reversed(ancestors(row.component)):
-        if row.step != INIT_STEP and any(is_under(component, ancestor) for component in known):
-            # Of a module that was there before, only a part appeared.
-            continue
-        parts = {r.component for r in drawn if is_under(r.component, ancestor)}
-        if parts == {r.component for r in drawn if r.component in parts and r.status.diverges}:
-            return ancestor
-    return row.component

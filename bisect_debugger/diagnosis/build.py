@@ -127,10 +127,21 @@ def _summary(run: Run) -> RunSummary:
 
 
 def _compared(pair: Pair) -> Compared:
-    first, last = pair.step_number(0), pair.step_number(pair.step_count - 1)
+    first, last = pair.step_number(0), _last_step(pair)
     uncovered = dict.fromkeys((*pair.a.facts.uncovered, *pair.b.facts.uncovered))
     events = min(pair.a.event_count, pair.b.event_count)
     return Compared(first, last, events, tuple(uncovered), window_opening(pair))
+
+
+def _last_step(pair: Pair) -> int:
+    """The last step that both runs closed, unless a difference stands in the open one behind it."""
+    last = pair.step_count - 1
+    number = pair.step_number(last)
+    if last and not (pair.a.is_closed(number) and pair.b.is_closed(number)):
+        training = first_training_row(pair)
+        if training is None or training < last:
+            return pair.step_number(last - 1)
+    return number
 
 
 def _onset(pair: Pair, walk: WalkResult, training: int | None) -> Onset | None:

@@ -25,7 +25,7 @@ def evidence_sentences(case: Case, found: Found, remedy: Remedy) -> tuple[str, .
     """
     row = case.row
     name = printable(row.name)
-    sentences = [remedy.meaning]
+    sentences = [remedy.meaning, *_unseeded_calls(case)]
     if row.is_first_value and row.status.diverges:
         total = case.siblings_equal + case.siblings_different + 1
         when = "At init" if row.step == INIT_STEP else f"Of those that appeared in step {row.step}"
@@ -45,7 +45,6 @@ def evidence_sentences(case: Case, found: Found, remedy: Remedy) -> tuple[str, .
             f"{step_words(row.step)}."
         )
     sentences += _stream_sentences(case)
-    sentences += _unseeded_calls(case)
     if case.difference is not None and row.group is not Group.RNG:
         numbers = case.difference
         sentences.append(
@@ -81,7 +80,13 @@ def _unseeded_calls(case: Case) -> list[str]:
         for call in case.facts_a.seeding
         if call.argument == "entropy" and call.step <= case.row.step
     }
-    return [f"{sentence}." for sentence in list(calls)[:3]]
+    return [f"{sentence}." for sentence in list(calls)[:3]] if _may_be_drawn(case) else []
+
+
+def _may_be_drawn(case: Case) -> bool:
+    """The origin is of a kind that draws: not a gradient, and nothing that an optimizer keeps."""
+    backward = (Group.GRAD_OUT, Group.GRAD_SCRATCH, Group.GRAD, Group.OPTIM)
+    return case.row.group not in backward
 
 
 def _stream_sentences(case: Case) -> list[str]:

@@ -64,7 +64,9 @@ def _seeded_otherwise(pair: Pair) -> _Belongs:
 
     def first_of_a_stream(found: Found) -> bool:
         row = found.row
-        return row.group is Group.RNG and row.step == INIT_STEP and row.a is not None
+        is_first = row.group is Group.RNG and row.step == INIT_STEP and row.a is not None
+        # A stream that nobody draws from differs for reasons of its own.
+        return is_first and found.reached_training
 
     return lambda one, other: told and first_of_a_stream(one) and first_of_a_stream(other)
 

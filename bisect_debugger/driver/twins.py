@@ -122,12 +122,23 @@ def _run_in(folder: Path, plan: Plan) -> TwinResult:
         compared = replace(settings, out=out, reference=folder / "a.h5")
         recorded.append(_run(plan.command, compared, title, recorded[0].last_step + 1))
     result = _judge(recorded, folder, plan.tolerance)
+    try:
+        return _deepened(plan, settings, result, recorded[0])
+    except KeyboardInterrupt:
+        files = " ".join(printable(str(path)) for path in result.files)
+        _say(f"interrupted; found so far: {result.diagnosis.sentence}")
+        _say(f"see it with: bisect-debugger compare {files}")
+        raise
+
+
+def _deepened(plan: Plan, settings: Settings, result: TwinResult, first: Recorded) -> TwinResult:
+    """What more runs tell: values, proof, and whether the seed matters."""
     if plan.second_pass and result.diagnosis.verdict is not Verdict.BIT_EQUAL:
         result = _with_values(plan, settings, result)
     if plan.explain and result.diagnosis.verdict is Verdict.DIVERGED:
         result = _explained(plan, settings, result)
     if plan.control:
-        result = _controlled(plan, settings, result, recorded[0])
+        result = _controlled(plan, settings, result, first)
     return result
 
 
@@ -238,12 +249,13 @@ def _moved(before: int, now: int | None, steps: int) -> str:
     if now is None:
         return (
             f"The onset did not come again: two more runs are bit-equal over {steps} steps, where "
-            f"the first pair diverged at {where}. That is how a race behaves."
+            f"the first pair diverged at {where}. A race behaves so, and so does what depends on "
+            "the hash seed or the clock: more runs (--runs) tell how often."
         )
     there = "init" if now == -1 else f"step {now}"
     return (
-        f"The onset moved: {where} in the first pass, {there} in the second. That is how a race "
-        "behaves."
+        f"The onset moved: {where} in the first pass, {there} in the second. A race behaves so, "
+        "and so does what depends on the clock."
     )
 
 
@@ -278,6 +290,10 @@ def _make_folder(asked: Path | None) -> Path:
     """A folder that did not exist, so that nothing is overwritten and two twins never meet."""
     if asked is not None:
         return _new_folder(asked)
+    with contextlib.suppress(OSError):
+        FOLDER.mkdir(exist_ok=True)
+        # Recordings are large and belong into no repository.
+        (FOLDER / ".gitignore").write_text("*\n", encoding="utf-8")
     for number in range(1, 100_000):
         try:
             return _new_folder(FOLDER / "twins" / str(number))

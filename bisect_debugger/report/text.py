@@ -158,6 +158,8 @@ def _pairs(diagnosis: Diagnosis) -> list[str]:
 
 def _remarks(diagnosis: Diagnosis) -> list[str]:
     remarks = list(diagnosis.remarks)
+    if diagnosis.control is not None and diagnosis.control.seed_changes_the_run:
+        remarks.append("The control diverged, as another seed should.")
     if diagnosis.origins and diagnosis.dormant_streams:
         names = ", ".join(printable(stream.component) for stream in diagnosis.dormant_streams)
         remarks.append(f"Differs without reaching the training: {names}.")

@@ -189,6 +189,12 @@ class Run:
         """The step number at a row of the steps table."""
         return int(self._read("steps/step", row, row + 1)[0])
 
+    def is_closed(self, step: int) -> bool:
+        """An optimizer's step closed the last whole step; any other one is, or is init."""
+        if step != self.last_step or not self.step_count:
+            return True
+        return bool(self._read("steps/closed", self.step_count - 1, self.step_count)[0])
+
     @property
     def last_step(self) -> int:
         """Number of the last whole step, -1 (init) where no step was closed."""

@@ -48,13 +48,14 @@ class AllOptimizers:
         self._handles = []
         self._probes, self._alive = {}, {}
 
-    def _before(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+    def _before(
+        self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any
+    ) -> tuple[Any, Any] | None:
         if is_compiling():
             note_compiled_step()
-            return
+            return None
         probe = self._probe_of(optimizer)
-        if probe is not None:
-            probe.before(optimizer, args, kwargs)
+        return None if probe is None else probe.before(optimizer, args, kwargs)
 
     def _after(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if is_compiling():

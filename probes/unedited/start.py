@@ -92,7 +92,7 @@ class Session:
 
     def generator_made(self, generator: Any, call: str, location: str) -> None:
         """A generator was made; one made anew at the same line takes its place."""
-        name = f"{call.removeprefix('numpy.random.')}[{location}]"
+        name = f"{call.rpartition('random.')[2].removeprefix('torch.')}[{location}]"
         if name not in self.generators and len(self.generators) >= _MOST_GENERATORS:
             return
         self.generators[name] = generator

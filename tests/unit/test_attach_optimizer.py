@@ -222,3 +222,33 @@ def test_a_parameter_that_left_the_optimizer_is_not_kept_alive(tmp_path: Path) -
 
     run = record(tmp_path / "a.h5", model, optimizer, train)
     assert run.names(Group.GRAD, 1) == ["model.weight.grad", "model.bias.grad"]
+
+
+@pytest.mark.parametrize("by_keyword", [False, True])
+def test_gradients_that_a_closure_computes_are_those_of_its_step(
+    tmp_path: Path, by_keyword: bool
+) -> None:
+    model = nn.Linear(2, 1, bias=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    gradients = []
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss: torch.Tensor = model(torch.ones(1, 2)).square().sum()
+        backward(loss)
+        assert model.weight.grad is not None
+        gradients.append(digest_of(model.weight.grad))
+        return loss
+
+    def train(_: Any) -> None:
+        for _step in range(3):
+            if by_keyword:
+                result = optimizer.step(closure=closure)
+            else:
+                result = optimizer.step(closure)
+            assert isinstance(result, torch.Tensor)
+
+    run = record(tmp_path / "a.h5", model, optimizer, train)
+    for number in range(3):
+        assert run.digests("model.weight.grad", number) == [gradients[number]]
+    assert len(set(gradients)) == 3
