@@ -242,10 +242,7 @@ def test_gradients_that_a_closure_computes_are_those_of_its_step(
 
     def train(_: Any) -> None:
         for _step in range(3):
-            if by_keyword:
-                result = optimizer.step(closure=closure)
-            else:
-                result = optimizer.step(closure)
+            result = optimizer.step(closure=closure) if by_keyword else optimizer.step(closure)
             assert isinstance(result, torch.Tensor)
 
     run = record(tmp_path / "a.h5", model, optimizer, train)
