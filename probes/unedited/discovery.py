@@ -53,16 +53,32 @@ class Reached:
         holding = [
             (path, module)
             for path, module in self.modules
-            if any(id(inner) in looked_for for inner in module.modules())
+            if any(id(inner) in looked_for for inner in _all_of(module))
         ]
         return outermost(holding)
 
 
+def holds_parameters(module: torch.nn.Module) -> bool:
+    """It has parameters, or a module below it does; its own methods are not called."""
+    return any(
+        parameter is not None for each in _all_of(module) for parameter in each._parameters.values()
+    )
+
+
+def _all_of(module: torch.nn.Module) -> Iterator[torch.nn.Module]:
+    """A module and all below it, as `modules` says, which may be overridden and asks for hashes."""
+    waiting, seen = [module], {id(module)}
+    while waiting:
+        each = waiting.pop()
+        yield each
+        below = [one for one in each._modules.values() if one is not None and id(one) not in seen]
+        seen.update(map(id, below))
+        waiting += below
+
+
 def outermost(modules: list[tuple[str, torch.nn.Module]]) -> list[tuple[str, torch.nn.Module]]:
     """Those that stand in no other of them, each once."""
-    inner = {
-        id(below) for _, module in modules for below in module.modules() if below is not module
-    }
+    inner = {id(below) for _, module in modules for below in _all_of(module) if below is not module}
     found: dict[int, tuple[str, torch.nn.Module]] = {}
     for path, module in modules:
         if id(module) not in inner:
@@ -128,8 +144,11 @@ def _inside(value: Any) -> Iterator[tuple[str, object]]:
     try:
         if issubclass(kind, dict):
             for key, item in list(islice(dict.items(value), MOST_ITEMS)):
-                if isinstance(key, (str, int)):
-                    yield f".{key}", item
+                # Neither the key's class nor its text is asked of the key: it may have its own.
+                if issubclass(type(key), str):
+                    yield f".{str.__str__(key)}", item
+                elif issubclass(type(key), int):
+                    yield f".{int.__repr__(key)}", item
             return
         if kind in (list, tuple):
             for index, item in enumerate(list(islice(value, MOST_ITEMS))):
@@ -138,8 +157,8 @@ def _inside(value: Any) -> Iterator[tuple[str, object]]:
         attributes = object.__getattribute__(value, "__dict__")
         if type(attributes) is dict:
             for name, item in list(islice(attributes.items(), MOST_ITEMS)):
-                if isinstance(name, str):
-                    yield f".{name}", item
+                if issubclass(type(name), str):
+                    yield f".{str.__str__(name)}", item
     except (AttributeError, RuntimeError):
         # It has no dict of its own, or another thread is just changing it.
         return
