@@ -21,7 +21,7 @@ def add_recording(parser: argparse.ArgumentParser) -> None:
         default="digest",
         help="what is kept of each event (default: digest)",
     )
-    parser.add_argument("--steps", metavar="A:B", help="record steps A to B - 1 only")
+    parser.add_argument("--steps", type=window, metavar="A:B", help="record steps A to B - 1 only")
     parser.add_argument(
         "--max-steps", type=positive, metavar="N", help="end the trainer after N optimizer steps"
     )
@@ -45,6 +45,21 @@ def settings_of(arguments: argparse.Namespace, out: Path) -> Settings:
         exclude=tuple(arguments.exclude),
         max_steps=arguments.max_steps,
     )
+
+
+def window(text: str) -> str:
+    """A window of steps ``A:B``, as it was written.
+
+    Raises:
+        ArgumentTypeError: it is none, or no step is in it.
+    """
+    found = re.fullmatch(r"([0-9]*):([0-9]*)", text, re.ASCII)
+    if found is None or (found[2] and int(found[2]) <= int(found[1] or 0)):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a window of steps; write A:B with 0 <= A < B for the steps A to B - "
+            "1, and leave either out for an open end"
+        )
+    return text
 
 
 def positive(text: str) -> int:

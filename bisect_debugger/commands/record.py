@@ -1,10 +1,10 @@
 """`record -o RUN -- CMD`: one run of an unmodified command."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from bisect_debugger.commands.command_line import add_command, add_recording, settings_of
+from bisect_debugger.driver.narration import narrate
 from bisect_debugger.driver.record import record
 from bisect_debugger.errors import printable
 
@@ -28,8 +28,5 @@ def run(arguments: argparse.Namespace) -> int:
     recorded = record(arguments.command, settings_of(arguments, Path(arguments.out)))
     files = ", ".join(printable(str(path)) for path in recorded.files)
     ending = f"; {recorded.stopped}" if recorded.stopped else ""
-    print(
-        f"bisect-debugger: recorded {files}, up to step {recorded.last_step}{ending}",
-        file=sys.stderr,
-    )
+    narrate(f"bisect-debugger: recorded {files}, up to step {recorded.last_step}{ending}\n")
     return 0

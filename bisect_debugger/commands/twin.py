@@ -1,14 +1,17 @@
 """`twin -- CMD`: run a command several times and say where the runs diverge."""
 
 import argparse
+import os
 import shlex
 import sys
 from pathlib import Path
+from typing import TextIO
 
 from bisect_debugger.commands.command_line import add_command, duration, positive
 from bisect_debugger.commands.compare import tolerance
 from bisect_debugger.commands.output import check_target, say, write
 from bisect_debugger.diagnosis.as_json import as_json
+from bisect_debugger.driver.narration import narrate
 from bisect_debugger.driver.twins import Plan, TwinResult, run_twins
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.note import render_note
@@ -59,8 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     Returns:
         The exit code of the diagnosis, or 1 where the control did not diverge.
     """
-    for target in (arguments.json, arguments.note):
-        check_target(target, force=arguments.force)
+    _check_targets(arguments)
     result = run_twins(_plan(arguments))
     diagnosis = result.diagnosis
     note = arguments.note or str(result.folder / "note.md")
@@ -70,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         write(arguments.json, as_json(diagnosis) + "\n", force=arguments.force)
     text = render_diagnosis(diagnosis, trail=arguments.verbose)
     if "-" in (arguments.json, note):
-        print(diagnosis.sentence, file=sys.stderr)
+        narrate(f"{diagnosis.sentence}\n")
     else:
         say(text)
     _show(result, note, ui=not arguments.no_tui)
@@ -80,11 +82,28 @@ def run(arguments: argparse.Namespace) -> int:
     return diagnosis.exit_code
 
 
+def _check_targets(arguments: argparse.Namespace) -> None:
+    """Refuse what could not be written in the end, before hours of training.
+
+    Raises:
+        UsageError: it exists, cannot be written, or two results would go to one place.
+    """
+    targets = [target for target in (arguments.json, arguments.note) if target is not None]
+    for target in targets:
+        check_target(target, force=arguments.force)
+    wanted = [os.path.realpath(target) for target in targets if target != "-"]
+    wanted += [os.path.realpath(arguments.out)] if arguments.out else []
+    if len({*wanted}) < len(wanted) or targets == ["-", "-"]:
+        raise UsageError("--json, --note and -o name the same place; name different ones.")
+
+
 def _plan(arguments: argparse.Namespace) -> Plan:
     try:
-        control = tuple(shlex.split(arguments.control)) if arguments.control else ()
+        control = tuple(shlex.split(arguments.control or ""))
     except ValueError as error:
         raise UsageError(f"--control cannot be split into words ({error}).") from error
+    if arguments.control is not None and not control:
+        raise UsageError("--control is empty; name a command with another seed, or leave it out.")
     return Plan(
         command=tuple(arguments.command),
         runs=arguments.runs,
@@ -104,10 +123,14 @@ def _plan(arguments: argparse.Namespace) -> Plan:
 
 def _show(result: TwinResult, note: str, *, ui: bool) -> None:
     """Open the UI on a terminal, and say where everything is."""
-    if ui and sys.stdin.isatty() and sys.stdout.isatty() and result.diagnosis.exit_code:
+    if ui and result.diagnosis.exit_code and _on_terminals(sys.stdin, sys.stdout):
         from bisect_debugger.tui import show
 
         show(*result.files)
     opening = shlex.join(["bisect-debugger", "open", *map(str, result.files)])
-    print(f"bisect-debugger: note: {printable(note)}", file=sys.stderr)
-    print(f"bisect-debugger: browse it with: {printable(opening, 1000)}", file=sys.stderr)
+    narrate(f"bisect-debugger: note: {printable(note)}\n")
+    narrate(f"bisect-debugger: browse it with: {printable(opening, 1000)}\n")
+
+
+def _on_terminals(*streams: TextIO | None) -> bool:
+    return all(stream is not None and stream.isatty() for stream in streams)

@@ -5,16 +5,14 @@ A trainer that differs between two bare runs proves nothing, and that is said.
 """
 
 import shlex
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from bisect_debugger.driver.launch import check_command, run_command
 from bisect_debugger.driver.outcome import TrainerFailed, outcome_of
 from bisect_debugger.driver.progress import Progress
-from bisect_debugger.driver.session import Settings, session
+from bisect_debugger.driver.session import Settings, session, temporary_folder
 from bisect_debugger.errors import UsageError, printable
 
 Tensors = dict[int, list[tuple[str, str, str]]]
@@ -70,15 +68,15 @@ def check_probe(command: Sequence[str], repeats: int, level: str = "digest") -> 
             "One run of each kind does not tell whether the trainer repeats itself; ask for two or "
             "more."
         )
-    with tempfile.TemporaryDirectory(prefix="bisect-debugger-") as folder:
-        bare_run = Settings(Path(folder) / "none.h5", mode="witness")
+    with temporary_folder() as folder:
+        bare_run = Settings(folder / "none.h5", mode="witness")
         bare = [
             _final(command, bare_run, f"bare run {number + 1} of {repeats}")
             for number in range(repeats)
         ]
         probed = []
         for number in range(repeats):
-            settings = Settings(Path(folder) / f"run{number}.h5", level=level, witness=True)
+            settings = Settings(folder / f"run{number}.h5", level=level, witness=True)
             probed.append(_final(command, settings, f"recorded run {number + 1} of {repeats}"))
     return judge(bare, probed)
 

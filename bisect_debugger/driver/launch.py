@@ -86,8 +86,36 @@ def run_command(
         KeyboardInterrupt: it was interrupted; it has ended.
     """
     quiet = output is not None
+    tail = _Tail()
+    # Before there is a process, so that no interrupt finds it with nobody to hand it on.
+    with _forwarding(own_group=quiet) as forwarded:
+        process = _start(command, environment, quiet=quiet)
+        forwarded.to(process)
+        reader = threading.Thread(target=_read, args=(process, tail, output), daemon=True)
+        if quiet:
+            reader.start()
+        try:
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(0.2)
+                    break
+                tick()
+        except BaseException:
+            forwarded.end()
+            raise
+    if quiet:
+        reader.join(_DRAIN_SECONDS)
+    tick()
+    if forwarded.came:
+        raise KeyboardInterrupt
+    return Ended(process.returncode, tail.lines())
+
+
+def _start(
+    command: Sequence[str], environment: Mapping[str, str], *, quiet: bool
+) -> subprocess.Popen[bytes]:
     try:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             list(command),
             env=dict(environment),
             stdin=subprocess.DEVNULL if quiet else None,
@@ -101,22 +129,6 @@ def run_command(
             f"{printable(command[0])} cannot be started ({error.strerror or error}); check that "
             "it is a program that you may run."
         ) from error
-    tail = _Tail()
-    reader = threading.Thread(target=_read, args=(process, tail, output), daemon=True)
-    if quiet:
-        reader.start()
-    with _forwarding(process, own_group=quiet) as interrupts:
-        while True:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(0.2)
-                break
-            tick()
-    if quiet:
-        reader.join(_DRAIN_SECONDS)
-    tick()
-    if interrupts:
-        raise KeyboardInterrupt
-    return Ended(process.returncode, tail.lines())
 
 
 class _Tail:
@@ -149,43 +161,88 @@ def _read(
                 output(piece)
 
 
-@contextlib.contextmanager
-def _forwarding(process: subprocess.Popen[bytes], *, own_group: bool) -> Iterator[list[int]]:
-    """Hand SIGINT and SIGTERM on to the process; yields the signals that came."""
-    came: list[int] = []
-    patience: list[threading.Timer] = []
+_HANDED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""Signals that a terminal or a person sends to end a command."""
 
-    def send(number: int) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if own_group:
-                os.killpg(process.pid, number)
-            else:
-                process.send_signal(number)
 
-    def forward(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        if len(came) > 1:
-            send(signal.SIGKILL)
+class _Forwarding:
+    """Hands signals on to a process.
+
+    Attributes:
+        came: the signals that came.
+    """
+
+    def __init__(self, *, own_group: bool) -> None:
+        self.came: list[int] = []
+        self._own_group = own_group
+        self._process: subprocess.Popen[bytes] | None = None
+        self._patience: list[threading.Timer] = []
+
+    def to(self, process: subprocess.Popen[bytes]) -> None:
+        """Hand on to this process, also what came before it was there."""
+        self._process = process
+        for number in tuple(self.came[:1]):
+            self._hand_on(number)
+
+    def take(self, number: int, frame: FrameType | None) -> None:
+        """Hand a signal on; a second one ends the process at once. A signal handler."""
+        self.came.append(number)
+        if len(self.came) > 1:
+            self._send(signal.SIGKILL)
+        else:
+            self._hand_on(number)
+
+    def end(self) -> None:
+        """End the process because nobody is left to wait for it."""
+        assert self._process is not None, "it was started"
+        self._send(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_PATIENCE_SECONDS)
+            return
+        self._send(signal.SIGKILL)
+
+    def close(self) -> None:
+        """The process has ended."""
+        for timer in self._patience:
+            timer.cancel()
+
+    def _hand_on(self, number: int) -> None:
+        if self._process is None:
             return
         # In the foreground of a terminal, a process of the same group has had Ctrl-C itself.
-        if own_group or number != signal.SIGINT or not _in_foreground():
-            send(number)
-        timer = threading.Timer(_PATIENCE_SECONDS, send, (signal.SIGKILL,))
+        typed = number in (signal.SIGINT, signal.SIGQUIT)
+        if self._own_group or not typed or not _in_foreground():
+            self._send(number)
+        timer = threading.Timer(_PATIENCE_SECONDS, self._send, (signal.SIGKILL,))
         timer.daemon = True
         timer.start()
-        patience.append(timer)
+        self._patience.append(timer)
 
-    if threading.current_thread() is not threading.main_thread():
-        yield came
-        return
-    before = {number: signal.signal(number, forward) for number in (signal.SIGINT, signal.SIGTERM)}
+    def _send(self, number: int) -> None:
+        if self._process is None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if self._own_group:
+                os.killpg(self._process.pid, number)
+            else:
+                self._process.send_signal(number)
+
+
+@contextlib.contextmanager
+def _forwarding(*, own_group: bool) -> Iterator[_Forwarding]:
+    """Take the signals that end a command, and hand them on."""
+    forwarding = _Forwarding(own_group=own_group)
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        # What is ignored stays so, as below nohup: the trainer ignores it too.
+        wanted = [number for number in _HANDED_ON if signal.getsignal(number) != signal.SIG_IGN]
+        before = {number: signal.signal(number, forwarding.take) for number in wanted}
     try:
-        yield came
+        yield forwarding
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for timer in patience:
-            timer.cancel()
+        forwarding.close()
 
 
 def _in_foreground() -> bool:

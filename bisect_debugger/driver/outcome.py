@@ -25,12 +25,14 @@ class Recorded:
         onset: first step that differed from the run it was compared with, or None.
         stopped: why the process was ended early, or empty.
         last_step: the last step that was closed.
+        names: what tells the processes apart, and the suffix of each one's file.
     """
 
     files: tuple[Path, ...]
     onset: int | None
     stopped: str
     last_step: int
+    names: tuple[tuple[str, str], ...] = ()
 
 
 def outcome_of(session: Session, ended: Ended, command: str, *, failing: bool = False) -> Recorded:
@@ -60,6 +62,7 @@ def outcome_of(session: Session, ended: Ended, command: str, *, failing: bool = 
         min(onsets, default=None),
         str(stops[0]["reason"]) if stops else "",
         max(steps, default=-1),
+        tuple((str(note["process"]), str(note["suffix"])) for note in session.of_kind("named")),
     )
 
 

@@ -1,10 +1,11 @@
 """Progress of a run: one line that is drawn over on a terminal, plain lines elsewhere."""
 
 import shutil
-import sys
 import threading
 import time
 from typing import Any
+
+from bisect_debugger.driver.narration import narrate, on_a_terminal, pass_on
 
 _PLAIN_SECONDS = 10.0
 _DRAWN_SECONDS = 0.3
@@ -22,7 +23,7 @@ class Progress:
         """
         self._title, self._expected = title, expected
         self._lock = threading.Lock()
-        self._terminal = sys.stderr.isatty()
+        self._terminal = on_a_terminal()
         self._started_at = time.monotonic()
         self._shown_at = self._started_at
         self._drawn = False
@@ -48,9 +49,7 @@ class Progress:
         """Write what the trainer wrote."""
         with self._lock:
             self._erase()
-            sys.stderr.flush()
-            sys.stderr.buffer.write(piece)
-            sys.stderr.buffer.flush()
+            pass_on(piece)
             self._line_open = not piece.endswith(b"\n")
 
     def end(self, words: str) -> None:
@@ -58,20 +57,18 @@ class Progress:
         with self._lock:
             self._erase()
             if self._line_open:
-                sys.stderr.write("\n")
+                narrate("\n")
             seconds = time.monotonic() - self._started_at
-            sys.stderr.write(f"bisect-debugger: {self._title}: {words} ({seconds:.0f} s)\n")
-            sys.stderr.flush()
+            narrate(f"bisect-debugger: {self._title}: {words} ({seconds:.0f} s)\n")
 
     def _show(self, now: float) -> None:
         text = f"bisect-debugger: {self._title}: {self._words(now)}"
         if not self._terminal:
-            sys.stderr.write(f"{text}\n")
+            narrate(f"{text}\n")
         elif not self._line_open:
             width = shutil.get_terminal_size().columns - 1
-            sys.stderr.write(f"\r\x1b[K{text[:width]}")
+            narrate(f"\r\x1b[K{text[:width]}")
             self._drawn = True
-        sys.stderr.flush()
 
     def _words(self, now: float) -> str:
         if self._last is None or self._first is None:
@@ -89,7 +86,7 @@ class Progress:
 
     def _erase(self) -> None:
         if self._drawn:
-            sys.stderr.write("\r\x1b[K")
+            narrate("\r\x1b[K")
             self._drawn = False
 
 

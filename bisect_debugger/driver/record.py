@@ -13,6 +13,9 @@ from bisect_debugger.driver.progress import Progress
 from bisect_debugger.driver.session import Session, Settings, session
 from bisect_debugger.errors import UsageError, printable
 
+_LONGEST_NAME = 220
+"""Bytes: file systems allow 255, and until its first step a file has a process in its name."""
+
 
 def record(
     command: Sequence[str],
@@ -37,8 +40,8 @@ def record(
     """
     check_command(command)
     asked = settings.out
-    settings = replace(settings, out=asked.absolute())
     check_out(asked)
+    settings = replace(settings, out=asked.absolute())
     with session(settings) as running:
         try:
             ended = run_command(
@@ -49,7 +52,7 @@ def record(
             )
         finally:
             _tick(running, progress)
-            _remove_parts(settings.out)
+            _remove_parts(running)
         found = outcome_of(running, ended, shlex.join(command), failing=failing)
     # Named as they were asked for, and not by the path of a machine.
     return replace(found, files=tuple(asked.with_name(path.name) for path in found.files))
@@ -62,6 +65,19 @@ def check_out(out: Path) -> None:
         UsageError: it exists, or its folder is missing or cannot be written to.
     """
     shown = printable(str(out))
+    if not out.name:
+        raise UsageError(f"{shown} is a folder; name a file in it.")
+    if len(os.fsencode(out.name)) > _LONGEST_NAME:
+        raise UsageError(
+            f"The name {shown} is too long: it needs room for a rank and a process, so "
+            f"{_LONGEST_NAME} bytes at most."
+        )
+    try:
+        out.absolute()
+    except OSError as error:
+        raise UsageError(
+            f"{shown} cannot be written, because the current directory is gone; change to another."
+        ) from error
     others = list(out.parent.glob(f"{glob.escape(out.stem)}.rank*{out.suffix}"))
     taken = next((path for path in (out, *others) if path.exists() or path.is_symlink()), None)
     if taken is not None:
@@ -84,7 +100,11 @@ def _tick(running: Session, progress: Progress | None) -> None:
         progress.take(news)
 
 
-def _remove_parts(out: Path) -> None:
-    """Files of processes that were killed before their first step: there is nothing in them."""
-    for path in out.parent.glob(f"{glob.escape(out.name)}.*.part"):
-        path.unlink(missing_ok=True)
+def _remove_parts(running: Session) -> None:
+    """Files of processes that were killed before their first step: there is nothing in them.
+
+    Only what this command's processes made: another recording, or another program, may have files
+    of such names beside.
+    """
+    for note in running.of_kind("makes"):
+        Path(note["path"]).unlink(missing_ok=True)

@@ -12,8 +12,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
+
+from bisect_debugger.errors import UsageError
 
 VARIABLE = "BISECT_DEBUGGER_SESSION"
 """Name of the environment variable that holds the path of the settings."""
@@ -49,6 +52,7 @@ class Settings:
         max_steps: steps after which the process ends, or None.
         reference: finished run that each step is compared with, or None.
         stop_after: steps after the first difference at which the process ends.
+        names: what tells the processes of the first run apart, and the suffix of each one's file.
         mode: ``record``, or ``witness`` for a bare run.
         witness: also tell the final parameters.
         knobs: conditions that are changed, by the names of `KNOB_VARIABLES` and of the recorder.
@@ -64,6 +68,7 @@ class Settings:
     max_steps: int | None = None
     reference: Path | None = None
     stop_after: int = 2
+    names: tuple[tuple[str, str], ...] = ()
     mode: str = "record"
     witness: bool = False
     knobs: tuple[str, ...] = ()
@@ -115,18 +120,20 @@ class Session:
 
     def witnesses(self) -> dict[int, list[tuple[str, str, str]]]:
         """Final tensors by rank, as (name, layout, digest)."""
-        found = {}
-        for path in sorted(self.path.parent.glob(f"{self.path.name}.witness.*")):
+        found: dict[int, list[list[tuple[str, str, str]]]] = {}
+        for path in self.path.parent.glob(f"{self.path.name}.witness.*"):
             told = json.loads(path.read_text(encoding="utf-8"))
-            found[int(told["rank"])] = [tuple(entry) for entry in told["tensors"]]
-        return found
+            tensors = [tuple(entry) for entry in told["tensors"]]
+            found.setdefault(int(told["rank"]), []).append(tensors)
+        # Several processes may have one rank; which of them came first is chance.
+        return {rank: list(chain.from_iterable(sorted(several))) for rank, several in found.items()}
 
 
 @contextmanager
 def session(settings: Settings) -> Iterator[Session]:
     """Write the settings down for as long as the command runs."""
-    with tempfile.TemporaryDirectory(prefix="bisect-debugger-") as folder:
-        path = Path(folder) / "session.json"
+    with temporary_folder() as folder:
+        path = folder / "session.json"
         values = {
             name: str(value) if isinstance(value, Path) else value
             for name in Settings.__dataclass_fields__
@@ -138,6 +145,26 @@ def session(settings: Settings) -> Iterator[Session]:
         for knob in settings.knobs:
             variables |= KNOB_VARIABLES.get(knob, {})
         yield Session(path, variables)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that is gone afterwards; its path holds wherever a trainer goes.
+
+    Raises:
+        UsageError: no folder for temporary files can be written to.
+    """
+    try:
+        # A trainer may still be writing there, or have cleared it away.
+        made = tempfile.TemporaryDirectory(prefix="bisect-debugger-", ignore_cleanup_errors=True)
+        Path(made.name, "room").write_bytes(bytes(4096))
+    except OSError as error:
+        raise UsageError(
+            f"There is no folder for temporary files that can be written to ({error.strerror}); "
+            "set TMPDIR to one."
+        ) from error
+    with made as folder:
+        yield Path(folder).absolute()
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

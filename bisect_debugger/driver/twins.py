@@ -17,6 +17,7 @@ from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Control, Experiment, PairVerdict, Verdict
 from bisect_debugger.driver.experiments import Bench, explain, narrate, repeats_for
 from bisect_debugger.driver.launch import check_command
+from bisect_debugger.driver.narration import narrate
 from bisect_debugger.driver.outcome import Recorded
 from bisect_debugger.driver.progress import Progress, Silent
 from bisect_debugger.driver.record import record
@@ -96,6 +97,8 @@ def run_twins(plan: Plan) -> TwinResult:
     if not 2 <= plan.runs <= MOST_RUNS:
         raise UsageError(f"{plan.runs} runs are no twins; ask for 2 to {MOST_RUNS}.")
     check_command(plan.command)
+    if plan.control:
+        check_command(plan.control)
     folder = _make_folder(plan.folder)
     try:
         return _run_in(folder, plan)
@@ -116,6 +119,7 @@ def _run_in(folder: Path, plan: Plan) -> TwinResult:
         stop_after=plan.stop_after,
     )
     recorded = [_run(plan.command, settings, f"run 1 of {plan.runs}", plan.max_steps)]
+    settings = replace(settings, names=recorded[0].names)
     for number in range(1, plan.runs):
         title = f"run {number + 1} of {plan.runs}"
         out = folder / f"{chr(ord('a') + number)}.h5"
@@ -320,4 +324,4 @@ def _new_folder(folder: Path) -> Path:
 
 
 def _say(words: str) -> None:
-    sys.stderr.write(f"bisect-debugger: {words}\n")
+    narrate(f"bisect-debugger: {words}\n")

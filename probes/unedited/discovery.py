@@ -59,6 +59,15 @@ class Reached:
         return outermost(holding)
 
 
+def holds_parameters(module: torch.nn.Module) -> bool:
+    """It has parameters, or a module below it does; its own methods are not called."""
+    return any(
+        parameter is not None
+        for _, each in modules_below(module)
+        for parameter in each._parameters.values()
+    )
+
+
 def outermost(modules: list[tuple[str, torch.nn.Module]]) -> list[tuple[str, torch.nn.Module]]:
     """Those that stand in no other of them, each once."""
     inner = {
@@ -132,8 +141,11 @@ def _inside(value: Any) -> Iterator[tuple[str, object]]:
     try:
         if issubclass(kind, dict):
             for key, item in list(islice(dict.items(value), MOST_ITEMS)):
-                if isinstance(key, (str, int)):
-                    yield f".{key}", item
+                # Neither the key's class nor its text is asked of the key: it may have its own.
+                if issubclass(type(key), str):
+                    yield f".{str.__str__(key)}", item
+                elif issubclass(type(key), int):
+                    yield f".{int.__repr__(key)}", item
             return
         if kind in (list, tuple):
             for index, item in enumerate(list(islice(value, MOST_ITEMS))):
@@ -142,8 +154,8 @@ def _inside(value: Any) -> Iterator[tuple[str, object]]:
         attributes = object.__getattribute__(value, "__dict__")
         if type(attributes) is dict:
             for name, item in list(islice(attributes.items(), MOST_ITEMS)):
-                if isinstance(name, str):
-                    yield f".{name}", item
+                if issubclass(type(name), str):
+                    yield f".{str.__str__(name)}", item
     except (AttributeError, RuntimeError):
         # It has no dict of its own, or another thread is just changing it.
         return

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisect_debugger.format.groups import Group
-from probes.unedited.output import OutputFile
+from probes.unedited.output import OutputFile, identity
 
 _EFFECTS = (
     Group.SIMULATOR,
@@ -64,7 +64,12 @@ class Limits:
         if not self._output.is_named:
             writer = self._recording.recorder.writer
             self._output.name(writer, self._recording.rank, self._recording.world_size)
-            self._settings.note("named", path=str(self._output.path))
+            self._settings.note(
+                "named",
+                path=str(self._output.path),
+                process=identity(),
+                suffix=self._output.suffix,
+            )
         self._tell(step)
         if self._onset is None and self._differs(step, digests):
             self._onset = step

@@ -5,8 +5,8 @@ backward. Parameters are digested when their optimizer is built, and named when 
 only then do the program's variables lead to what it built.
 """
 
+import os
 import sys
-import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
@@ -26,7 +26,8 @@ from probes.recording import Recording
 from probes.seeding import caller
 from probes.selection import Selection, groups_of, known_level, window_of
 from probes.slots import Slot
-from probes.unedited.discovery import Reached, outermost, search
+from probes.unedited.discovery import Reached, holds_parameters, outermost, search
+from probes.unedited.free_names import FreeNames
 from probes.unedited.limits import Limits
 from probes.unedited.optimizers import AllOptimizers
 from probes.unedited.output import OutputFile
@@ -44,8 +45,9 @@ class UneditedRecording(Recording):
         """
         values = session.settings.values
         self._session = session
-        self._output = OutputFile(Path(values["out"]))
-        self._taken: dict[str, Any] = {}
+        self._output = OutputFile(Path(values["out"]), values.get("names", ()))
+        self._pid = os.getpid()
+        self._free = FreeNames()
         self._early: Any = WeakTensorKeyDictionary()
         """Digests of parameters when their optimizer was built."""
         self._ready = False
@@ -53,6 +55,8 @@ class UneditedRecording(Recording):
         selection = _selection(values)
         header = Header.of(selection, {**environment.collect(), "recorded_by": "command"})
         self.rank, self.world_size = header.rank, header.world_size
+        # Told before, because the process may be killed at any moment.
+        session.settings.note("makes", path=str(self._output.path))
         writer = RunWriter(self._output.path, header)
         super().__init__(
             writer, selection, Names(session.created), self._introduce, session.generators
@@ -117,7 +121,8 @@ class UneditedRecording(Recording):
 
     def close(self, reason: str = "") -> None:
         """Close the file; one without a single step of training is removed."""
-        if self.recorder.closed:
+        # A forked child ends too, and the file is its parent's.
+        if self.recorder.closed or os.getpid() != self._pid:
             return
         super().close(reason)
         if not self._output.is_named:
@@ -165,16 +170,11 @@ class UneditedRecording(Recording):
         self.cover(added)
 
     def _free_name(self, path: str, thing: object) -> str:
-        """The path, or with a number where another living thing has it."""
-        number, name = 1, path
-        while (known := self._taken.get(name)) is not None:
-            holder = known()
-            if holder is None or holder is thing:
-                break
-            number += 1
-            name = f"{path}#{number}"
-        self._taken[name] = weakref.ref(thing)
-        return name
+        origin, shared = "", False
+        if isinstance(thing, torch.nn.Module):
+            origin, shared = self._session.created(thing), not holds_parameters(thing)
+        # Init and the step after it are one training step to the program.
+        return self._free.name(path, thing, origin, max(self.recorder.step, 0), shared=shared)
 
     def _name_optimizer(self, optimizer: torch.optim.Optimizer, number: int) -> str:
         """By the variable that leads to it, else by its number in order of first step."""

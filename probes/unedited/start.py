@@ -16,9 +16,9 @@ from torch.compiler import is_compiling
 from torch.nn.modules import module as torch_module
 from torch.utils.weak import WeakIdKeyDictionary
 
-from probes.names import modules_below
 from probes.seeding import caller
 from probes.unedited import libraries, witness
+from probes.unedited.discovery import holds_parameters
 from probes.unedited.early_seeds import EarlySeeds
 from probes.unedited.optimizers_built import when_built
 
@@ -53,6 +53,7 @@ class Session:
         torch_module._global_forward_pre_hooks[_KEY] = self._first_call
         when_built(self._optimizer_built)
         self._watch_the_end()
+        os.register_at_fork(after_in_child=self._forked)
         seeds.hand_over(self.note_seeding, self.generator_made)
 
     def created(self, module: torch.nn.Module) -> str:
@@ -107,7 +108,7 @@ class Session:
         if is_compiling() or torch._C._is_tracing() or self._over:
             return
         try:
-            if not any(part._parameters for _, part in modules_below(module)):
+            if not holds_parameters(module):
                 return
             self._begin()
             if self.recording is not None:
@@ -122,6 +123,11 @@ class Session:
                 self.recording.optimizer_built(optimizer)
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.give_up(error)
+
+    def _forked(self) -> None:
+        """In a forked child: where the parent had not begun to train, the child may."""
+        if self.recording is None and not self._over:
+            self._pid = os.getpid()
 
     def _watch_the_end(self) -> None:
         """`os._exit` skips what Python does at its end; the run is closed before it."""

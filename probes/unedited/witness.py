@@ -29,6 +29,12 @@ class Witness:
         self._told = False
         when_built(self._optimizers.append)
         atexit.register(self.tell)
+        os.register_at_fork(after_in_child=self._forked)
+
+    def _forked(self) -> None:
+        """In a forked child: where the parent had no optimizer yet, the child may train."""
+        if not self._optimizers:
+            self._pid = os.getpid()
 
     def tell(self) -> None:
         """Write what there is, once, in the process that trained."""

@@ -1,0 +1,211 @@
+"""`record` of trainers, outputs and surroundings that nobody would choose."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bisect_debugger.runs import open_run
+from tests.e2e.command_line import COMMAND, cli
+from tests.e2e.trained import SUPERVISED, buffer_names, steps_of
+
+NOTHING = ("--", sys.executable, "-c", "print('ran')")
+
+STEPS = """
+for step in range(3):
+    model(torch.full((2, 3), float(step))).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-o", "n" * 300 + ".h5"], "is too long"),
+        (["-o", "n" * 240 + ".h5"], "is too long"),
+        (["-o", "a.h5", "--steps", "3"], "not a window of steps"),
+        (["-o", "a.h5", "--steps", "5:3"], "not a window of steps"),
+        (["-o", "/"], "is a folder"),
+    ],
+)
+def test_what_cannot_end_well_is_refused_before_the_trainer_runs(
+    tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    done = cli("record", *arguments, *NOTHING, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_working_directory_that_is_gone(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    code = (
+        "import os, sys; os.rmdir(os.getcwd()); from bisect_debugger.cli import main; "
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    home = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "record", "-o", "a.h5", *NOTHING],
+        cwd=gone,
+        env=home,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "current directory is gone" in done.stderr
+
+
+def test_a_folder_for_temporary_files_that_is_named_relatively(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": "."}
+    done = cli(
+        *("record", "-o", "a.h5", "--", *SUPERVISED, "--directory", "deep"),
+        cwd=tmp_path,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.h5", "deep"]
+
+
+def test_a_forked_child_leaves_the_file_to_its_parent(tmp_path: Path) -> None:
+    """It ends in order, before the parent's first step has given the file its name."""
+    program = f"""
+import os, sys, torch
+torch.manual_seed(0)
+model = torch.nn.Linear(3, 2)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+if os.fork() == 0:
+    sys.exit(0)
+os.wait()
+{STEPS}
+"""
+    done = cli("record", "-o", "a.h5", "--", sys.executable, "-c", program, cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (0, 1), done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["a.h5"]
+    assert steps_of(tmp_path / "a.h5") == [-1, 0, 1, 2]
+
+
+def test_forked_children_that_train_are_recorded(tmp_path: Path) -> None:
+    program = f"""
+import os, torch
+for seed in range(2):
+    if os.fork() == 0:
+        torch.manual_seed(seed)
+        model = torch.nn.Linear(3, 2)
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+        {STEPS.strip().replace(chr(10), chr(10) + " " * 8)}
+        os._exit(0)
+    os.wait()
+"""
+    done = cli("record", "-o", "a.h5", "--", sys.executable, "-c", program, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.2.h5", "a.h5"]
+    for name in ("a.h5", "a.2.h5"):
+        with open_run(tmp_path / name) as run:
+            assert (run.facts.complete, run.last_step) == (True, 2)
+
+
+def test_files_of_others_beside_the_run_stay(tmp_path: Path) -> None:
+    other = tmp_path / "a.h5.backup.part"
+    other.write_text("precious")
+    done = cli("record", "-o", "a.h5", *NOTHING, cwd=tmp_path)
+    assert done.returncode == 2
+    assert other.read_text() == "precious"
+
+
+def test_the_search_for_names_asks_nothing_of_what_it_finds(tmp_path: Path) -> None:
+    program = f"""
+import torch
+torch.manual_seed(0)
+asked = []
+
+class Odd(str):
+    @property
+    def __class__(self):
+        asked.append("class")
+        return dict
+    def __hash__(self):
+        return 1
+    def __str__(self):
+        asked.append("str")
+        return "odd"
+    def __format__(self, how):
+        asked.append("format")
+        return "odd"
+    def __getattr__(self, name):
+        asked.append(name)
+        raise AttributeError(name)
+
+class Net(torch.nn.Linear):
+    def modules(self):
+        asked.append("modules")
+        return super().modules()
+    def parameters(self, recurse=True):
+        asked.append("parameters")
+        return super().parameters(recurse)
+
+model = Net(3, 2)
+kept = [{{Odd("a"): model}}, Odd("b")]
+setattr(kept[1], "held", kept)
+optimizer = torch.optim.SGD(list(torch.nn.Linear.parameters(model)), 0.1)
+asked.clear()
+{STEPS}
+print(asked)
+"""
+    done = cli("record", "-o", "a.h5", "--", sys.executable, "-c", program, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+    assert "model.weight" in buffer_names(tmp_path / "a.h5")
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT])
+def test_what_ends_the_command_ends_its_trainer_too(tmp_path: Path, number: int) -> None:
+    program = "import os, time; print(os.getpid(), flush=True); time.sleep(100)"
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    process = subprocess.Popen(
+        [*COMMAND, "record", "-o", str(tmp_path / "a.h5"), "--", sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    trainer = int(process.stdout.readline())
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in errors) == (130, False)
+    with pytest.raises(ProcessLookupError):
+        os.kill(trainer, 0)
+    assert not list(temporary.iterdir())
+
+
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    """As below nohup: the terminal goes away, and the training goes on."""
+    program = "import os, signal, time; os.kill(os.getppid(), signal.SIGHUP); time.sleep(1)"
+    script = f"trap '' HUP; exec {' '.join(COMMAND)} record -o a.h5 -- \"$@\""
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", sys.executable, "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "never imported torch" in done.stderr
+
+
+def test_witnesses_of_one_rank_are_told_in_an_order_of_their_own(tmp_path: Path) -> None:
+    from bisect_debugger.driver.session import Session
+
+    session = Session(tmp_path / "session.json")
+    for process, digest in ((11, "b"), (7, "a")):
+        told = {"rank": 0, "tensors": [["x", "float32", digest]]}
+        path = tmp_path / f"session.json.witness.0.{process}"
+        path.write_text(json.dumps(told), encoding="utf-8")
+    assert session.witnesses() == {0: [("x", "float32", "a"), ("x", "float32", "b")]}

@@ -1,0 +1,135 @@
+"""`twin` of trainers that are the same twice, in ways that are easily taken for different."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.command_line import COMMAND, cli
+from tests.e2e.trained import SUPERVISED, buffer_names
+
+
+def equal_twins(folder: Path, program: str) -> set[str]:
+    """Assert that a program is its own twin; returns the buffers of the first run."""
+    (folder / "trainer.py").write_text(program, encoding="utf-8")
+    done = cli(
+        *("twin", "--no-tui", "--no-values", "-o", "t", "--json", "-"),
+        *("--", sys.executable, "trainer.py"),
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(done.stdout)["verdict"] == "bit-equal"
+    return buffer_names(folder / "t/a.h5")
+
+
+def test_a_copy_in_a_reference_cycle_has_one_name_however_long_it_lives(tmp_path: Path) -> None:
+    """Python's garbage collector comes by when it likes: here, in other steps of each run."""
+    names = equal_twins(
+        tmp_path,
+        """
+import gc, os, torch
+torch.manual_seed(0)
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(3, 2)
+        self.call = self.layer_of
+    def layer_of(self, batch):
+        return self.layer(batch)
+    def forward(self, batch):
+        return self.call(batch)
+
+def step(number):
+    average = Net()
+    batch = torch.randn(4, 3)
+    loss = (model(batch) - average(batch).detach()).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+gc.disable()
+model = Net()
+optimizer = torch.optim.Adam(model.parameters())
+chance = os.getpid() % 3
+for number in range(12):
+    if number % 4 == chance:
+        gc.collect()
+    step(number)
+""",
+    )
+    assert "average.layer.weight" in names
+    assert not [name for name in names if "#" in name]
+
+
+def test_processes_side_by_side_are_paired_by_what_they_are(tmp_path: Path) -> None:
+    """Another one comes first in the second run."""
+    names = equal_twins(
+        tmp_path,
+        """
+import multiprocessing, os, time, torch
+
+def train(seed, before, mine):
+    torch.manual_seed(seed)
+    model = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for number in range(4):
+        if not number and before is not None:
+            before.wait()
+        model(torch.randn(4, 3)).pow(2).mean().backward()
+        optimizer.step()
+        mine.set()
+
+if __name__ == "__main__":
+    second = os.path.exists("first run was here")
+    open("first run was here", "w").close()
+    fork = multiprocessing.get_context("fork")
+    done = [fork.Event(), fork.Event()]
+    first = 1 if second else 0
+    processes = [
+        fork.Process(target=train, args=(n, None if n == first else done[first], done[n]))
+        for n in range(2)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+""",
+    )
+    assert "model.weight" in names
+    assert (tmp_path / "t/b.2.h5").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--json", "x", "--note", "x"], "name the same place"),
+        (["--json", "t", "-o", "t"], "name the same place"),
+        (["--json", "-", "--note", "-"], "name the same place"),
+        (["--control", " "], "--control is empty"),
+        (["--control", "no-such-command"], "was not found"),
+    ],
+)
+def test_what_cannot_end_well_is_refused_before_the_trainer_runs(
+    tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    done = cli("twin", *arguments, "--", sys.executable, "-c", "print('ran')", cwd=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "ran" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("stderr", ["2>&-", "2>/dev/full", "2> >(head -c 1 >/dev/null)"])
+def test_a_stderr_that_takes_nothing_ends_no_run(tmp_path: Path, stderr: str) -> None:
+    script = f'{" ".join(COMMAND)} twin --no-tui -o t -- "$@" {stderr}'
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", *SUPERVISED],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert sorted(path.name for path in (tmp_path / "t").iterdir()) == ["a.h5", "b.h5", "note.md"]
