@@ -7,7 +7,6 @@ pairs diverged without any knob, so that "equal" is not luck.
 
 import math
 import shutil
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -182,8 +181,3 @@ def _with_proof(origin: Origin, sentence: str, advice: Sequence[str]) -> Origin:
 
 def _remarked(diagnosis: Diagnosis, remark: str) -> Diagnosis:
     return replace(diagnosis, remarks=(remark, *diagnosis.remarks))
-
-
-def narrate(words: str) -> None:
-    """Say on stderr what an experiment found."""
-    sys.stderr.write(f"bisect-debugger: experiment {words}\n")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Control, Experiment, PairVerdict, Verdict
-from bisect_debugger.driver.experiments import Bench, explain, narrate, repeats_for
+from bisect_debugger.driver.experiments import Bench, explain, repeats_for
 from bisect_debugger.driver.launch import check_command
 from bisect_debugger.driver.narration import narrate
 from bisect_debugger.driver.outcome import Recorded
@@ -233,7 +233,7 @@ def _explained(plan: Plan, settings: Settings, result: TwinResult) -> TwinResult
         steps,
         repeats_for(len(baseline.onset_steps), baseline.pairs),
         time.monotonic() + plan.budget,
-        narrate,
+        lambda words: _say(f"experiment {words}"),
     )
     return replace(result, diagnosis=explain(result.diagnosis, bench, baseline))
 
