@@ -100,6 +100,12 @@ def _why_nothing(session: Session, command: str) -> str:
         )
     if not session.of_kind("torch"):
         return f"Nothing was recorded: {shown} never imported torch; name the command that trains."
+    taken = max((int(note["taken"]) for note in session.of_kind("no-steps")), default=0)
+    if taken > 0:
+        return (
+            f"Nothing was recorded: {shown} took {taken} steps, and none of them is in the window "
+            "that was asked for with --steps."
+        )
     return (
         f"Nothing was recorded: no optimizer of {shown} took a step. Only torch.optim optimizers "
         "close a step; does the command train?"

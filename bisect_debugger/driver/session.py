@@ -187,6 +187,9 @@ def _packages() -> dict[str, object]:
 
 def _home_of(name: str) -> Path:
     """The folder that a package is imported from; it is found without being imported."""
+    if name in _PURE:
+        # They are shipped together; the current directory may hold another package of that name.
+        return Path(__file__).resolve().parents[2]
     spec = importlib.util.find_spec(name)
     assert spec is not None, f"{name} is a dependency"
     assert spec.origin is not None, f"{name} is a regular package"

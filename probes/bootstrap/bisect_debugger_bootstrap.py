@@ -132,11 +132,32 @@ class Process:
         """Let the recorder be found, and what it needs, where the command has them."""
         if self._travels:
             return
+        _refuse_a_namesake()
         self._travels = True
         travelling = self._settings.values["packages"]
         # Compiled packages fit one version of Python only.
         fits = travelling["cache_tag"] == sys.implementation.cache_tag
         sys.meta_path.append(_Traveller(travelling["all" if fits else "pure"]))
+
+
+def _refuse_a_namesake() -> None:
+    """A package of the program's own is not imported in place of the recorder, nor hidden by it.
+
+    Raises:
+        RuntimeError: there is one.
+    """
+    from importlib.machinery import PathFinder
+
+    spec = PathFinder.find_spec("probes")
+    homes = (spec.submodule_search_locations or ()) if spec is not None else ()
+    if spec is not None and not any(
+        os.path.isdir(os.path.join(home, "unedited"))  # noqa: PTH112, PTH118 - slow to load
+        for home in homes
+    ):
+        raise RuntimeError(
+            f"the program has a module of its own that is called probes, as the recorder is: "
+            f"{spec.origin}; give it another name to record"
+        )
 
 
 def wait_for_torch() -> None:

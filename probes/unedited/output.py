@@ -41,7 +41,9 @@ class OutputFile:
         """
         own = f".rank{rank}" if world_size > 1 else ""
         me = identity()
-        suffixes = [suffix for process, suffix in self._known if process == me]
+        # Ranks have the same arguments, and a name that is no chance already.
+        known = self._known if world_size == 1 else ()
+        suffixes = [suffix for process, suffix in known if process == me]
         suffixes += [own, *(f"{own}.{number}" for number in range(2, _MOST_PROCESSES))]
         for suffix in suffixes:
             path = self.beside(self._asked, suffix)

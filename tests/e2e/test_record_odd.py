@@ -209,3 +209,18 @@ def test_witnesses_of_one_rank_are_told_in_an_order_of_their_own(tmp_path: Path)
         path = tmp_path / f"session.json.witness.0.{process}"
         path.write_text(json.dumps(told), encoding="utf-8")
     assert session.witnesses() == {0: [("x", "float32", "a"), ("x", "float32", "b")]}
+
+
+def test_a_module_of_the_recorders_name_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "probes.py").write_text("print('imported')\n")
+    (tmp_path / "trainer.py").write_text("import torch\nprint('before')\nimport probes\n")
+    done = cli("record", "-o", "a.h5", "--", sys.executable, "trainer.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "before\nimported\n")
+    assert "a module of its own that is called probes" in done.stderr
+
+
+def test_a_window_that_the_run_does_not_reach_is_said(tmp_path: Path) -> None:
+    done = cli("record", "-o", "a.h5", "--steps", "50:", "--", *SUPERVISED, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "took 8 steps, and none of them is in the window" in done.stderr
+    assert not list(tmp_path.iterdir())

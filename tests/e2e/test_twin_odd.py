@@ -102,6 +102,29 @@ if __name__ == "__main__":
     assert (tmp_path / "t/b.2.h5").exists()
 
 
+def test_ranks_are_compared_with_their_like(tmp_path: Path) -> None:
+    program = """
+import torch, torch.distributed as dist
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2))
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for step in range(4):
+    model(torch.full((2, 3), float(dist.get_rank() + step))).sum().backward()
+    optimizer.step()
+dist.barrier()
+dist.destroy_process_group()
+"""
+    (tmp_path / "ddp.py").write_text(program)
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    done = cli("twin", "--no-tui", "-o", "t", "--", *torchrun, "ddp.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (tmp_path / "t").glob("b*.h5")) == [
+        "b.rank0.h5",
+        "b.rank1.h5",
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
