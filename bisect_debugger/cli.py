@@ -5,6 +5,7 @@ stdout is data, stderr is narration. A command's module is imported when it is c
 """
 
 import argparse
+import contextlib
 import difflib
 import importlib
 import io
@@ -168,7 +169,9 @@ def _fail(sentence: str, code: int) -> int:
         _flush()
     except (BisectError, BrokenPipeError):
         _abandon_stdout()
-    print(f"bisect-debugger: {sentence}", file=sys.stderr)
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        # Where stderr takes nothing, the exit code still tells.
+        print(f"bisect-debugger: {sentence}", file=sys.stderr, flush=True)
     return code
 
 

@@ -81,7 +81,11 @@ class Held:
         if module is None:
             return None
         table = module._buffers if self.is_buffer else module._parameters
-        return table.get(self.name.role)
+        try:
+            # A script module's table has no `get`.
+            return table[self.name.role]
+        except KeyError:
+            return None
 
 
 class LooseHeld(Held):

@@ -57,7 +57,8 @@ class Recorder:
         failed: why recording stopped, or empty.
         closed: the recording has ended.
         at_begin: called when a step begins, before its first event.
-        at_end: called with its number and the digest of each group after a step was closed.
+        at_end: called with its number after a step was closed, and with the digest of each group
+            if it was recorded.
         known: tensors that were hashed in this step already.
         withdraw: takes all hooks away; called after a failure, from where that is safe.
     """
@@ -76,7 +77,7 @@ class Recorder:
         self.stepper = self._thread()
         self.lock = threading.RLock()
         self.at_begin: list[Callable[[], None]] = []
-        self.at_end: list[Callable[[int, npt.NDArray[np.uint64]], None]] = []
+        self.at_end: list[Callable[[int, npt.NDArray[np.uint64] | None], None]] = []
         self.withdraw: Callable[[], None] = _nothing
         self._forked = False
         self._keep_content()
@@ -141,7 +142,7 @@ class Recorder:
             self._keep_content()
             stopped = self.failed or self.closed or self._forked
             self.active = not stopped and self.selection.covers(self.step)
-            if digests is not None:
+            if closed and not stopped:
                 self._tell_end(ended, digests)
 
     def see(self, slot: Slot, value: object, flags: int = 0, reuse: bool = False) -> Place | None:
@@ -273,7 +274,7 @@ class Recorder:
             self.fail(self.writer.failed)
         return digests
 
-    def _tell_end(self, step: int, digests: npt.NDArray[np.uint64]) -> None:
+    def _tell_end(self, step: int, digests: npt.NDArray[np.uint64] | None) -> None:
         try:
             for call in self.at_end:
                 call(step, digests)

@@ -56,12 +56,12 @@ class Limits:
         self.last = -1
         """The last step that was closed."""
 
-    def step_closed(self, step: int, digests: npt.NDArray[np.uint64]) -> None:
+    def step_closed(self, step: int, digests: npt.NDArray[np.uint64] | None) -> None:
         """Name the file, tell the command, compare, and end the process where it is time."""
         if step < 0:
             return
         self.last = step
-        if not self._output.is_named:
+        if not self._output.is_named and digests is not None:
             writer = self._recording.recorder.writer
             self._output.name(writer, self._recording.rank, self._recording.world_size)
             self._settings.note(
@@ -79,8 +79,8 @@ class Limits:
         elif self._max_steps is not None and step + 1 >= self._max_steps:
             self._stop(f"stopped after {self._max_steps} steps, as asked")
 
-    def _differs(self, step: int, digests: npt.NDArray[np.uint64]) -> bool:
-        if self._reference is None:
+    def _differs(self, step: int, digests: npt.NDArray[np.uint64] | None) -> bool:
+        if self._reference is None or digests is None:
             return False
         return self._reference.differs(step, digests, self._output.suffix)
 

@@ -127,7 +127,7 @@ class UneditedRecording(Recording):
         super().close(reason)
         if not self._output.is_named:
             self._output.discard()
-            self._session.settings.note("no-steps", taken=self.recorder.step)
+            self._session.settings.note("no-steps", taken=self._limits.last + 1)
         else:
             self._session.settings.note(
                 "ended", path=str(self._output.path), step=self._limits.last, reason=reason

@@ -301,3 +301,45 @@ print("trained")
     done = cli("record", "-o", "a.h5", "--", sys.executable, "program.py", cwd=tmp_path)
     assert (done.returncode, "trained" in done.stdout) == (0, True), done.stderr
     assert {"loss.scale.grad", "loss.scale"} <= buffer_names(tmp_path / "a.h5")
+
+
+def test_a_forward_without_a_step_is_no_training(tmp_path: Path) -> None:
+    program = """
+import torch
+model = torch.nn.Linear(2, 2)
+torch.optim.SGD(model.parameters(), 0.1)
+model(torch.ones(1, 2)).sum().backward()
+"""
+    done = cli("record", "-o", "a.h5", "--", sys.executable, "-c", program, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no optimizer" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_steps_outside_the_window_count_for_the_bound(tmp_path: Path) -> None:
+    out = tmp_path / "a.h5"
+    options = ("--steps", "1:3", "--max-steps", "5", "--", *SUPERVISED, "--steps", "100000")
+    done = cli("record", "-o", out, *options)
+    assert done.returncode == 0, done.stderr
+    assert steps_of(out) == [-1, 1, 2]
+    assert "up to step 4" in done.stderr
+
+
+def test_a_script_module_is_recorded_as_far_as_it_shows(tmp_path: Path) -> None:
+    program = """
+import torch
+torch.manual_seed(0)
+model = torch.jit.script(torch.nn.Linear(2, 1))
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for step in range(3):
+    model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+"""
+    (tmp_path / "scripted.py").write_text(program)
+    done = cli(
+        "record", "-o", "a.h5", "--", sys.executable, "-W", "ignore", "scripted.py", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    with open_run(tmp_path / "a.h5") as run:
+        assert run.facts.complete, run.facts.end_reason
+    assert "model.weight.grad" in buffer_names(tmp_path / "a.h5")
