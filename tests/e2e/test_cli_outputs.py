@@ -129,7 +129,8 @@ def test_the_command_in_the_note_means_what_was_recorded(tmp_path: Path) -> None
 def test_a_tree_is_printed(tmp_path: Path) -> None:
     done = in_bash('bd tree | head -n 2; bd tree | grep -c "=> unseeded-init"')
     assert done.stdout == (
-        "Did a parameter change between two steps, outside any optimizer step? [is-outside]\n"
-        "  yes: Is it the first step that was recorded? [outside-first]\n"
+        "where a window opens: Did the runs differ already where the recording begins? "
+        "[opened-late]\n"
+        "  yes: => unexplained\n"
         "1\n"
     )

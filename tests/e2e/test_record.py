@@ -62,7 +62,9 @@ def test_any_way_to_start_a_python_is_recorded(tmp_path: Path, kind: str) -> Non
     script = (TRAINERS / "supervised.py").read_text(encoding="utf-8")
     (tmp_path / "trainer.py").write_text(script, encoding="utf-8")
     executable = tmp_path / "train it"
-    executable.write_text(f"#!{sys.executable}\n{script}", encoding="utf-8")
+    # As pip writes it: a first line that names an interpreter takes no path with a space.
+    start = f"#!/bin/sh\n'''exec' \"{sys.executable}\" \"$0\" \"$@\"\n' '''\n"
+    executable.write_text(start + script, encoding="utf-8")
     executable.chmod(0o755)
     (tmp_path / "run.sh").write_text(f'exec "{sys.executable}" trainer.py "$@"\n')
     command = {

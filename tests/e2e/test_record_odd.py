@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -188,7 +189,7 @@ def test_what_ends_the_command_ends_its_trainer_too(tmp_path: Path, number: int)
 def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
     """As below nohup: the terminal goes away, and the training goes on."""
     program = "import os, signal, time; os.kill(os.getppid(), signal.SIGHUP); time.sleep(1)"
-    script = f"trap '' HUP; exec {' '.join(COMMAND)} record -o a.h5 -- \"$@\""
+    script = f"trap '' HUP; exec {shlex.join(COMMAND)} record -o a.h5 -- \"$@\""
     done = subprocess.run(
         ["bash", "-c", script, "bash", sys.executable, "-c", program],
         cwd=tmp_path,

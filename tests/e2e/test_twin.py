@@ -1,6 +1,7 @@
 """`twin -- CMD`: runs after each other, compared live, and a second pass for values."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -86,13 +87,13 @@ def test_every_run_is_bounded(tmp_path: Path) -> None:
 
 
 def test_another_seed_is_the_control(tmp_path: Path) -> None:
-    command = " ".join(SUPERVISED)
+    command = shlex.join(SUPERVISED)
     code, diagnosis, _ = twin(tmp_path / "t", "--control", f"{command} --seed 2", "--", *SUPERVISED)
     assert (code, diagnosis["control"]) == (0, {"seed_changes_the_run": True})
 
 
 def test_a_control_that_changes_nothing_is_said(tmp_path: Path) -> None:
-    command = " ".join(SUPERVISED)
+    command = shlex.join(SUPERVISED)
     code, diagnosis, _ = twin(tmp_path / "t", "--control", command, "--", *SUPERVISED)
     assert (code, diagnosis["control"]) == (1, {"seed_changes_the_run": False})
     assert "another seed changes nothing" in diagnosis["remarks"][0]

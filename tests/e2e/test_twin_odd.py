@@ -1,6 +1,7 @@
 """`twin` of trainers that are the same twice, in ways that are easily taken for different."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -147,7 +148,7 @@ def test_what_cannot_end_well_is_refused_before_the_trainer_runs(
 
 @pytest.mark.parametrize("stderr", ["2>&-", "2>/dev/full", "2> >(head -c 1 >/dev/null)"])
 def test_a_stderr_that_takes_nothing_ends_no_run(tmp_path: Path, stderr: str) -> None:
-    script = f'{" ".join(COMMAND)} twin --no-tui -o t -- "$@" {stderr}'
+    script = f'{shlex.join(COMMAND)} twin --no-tui -o t -- "$@" {stderr}'
     done = subprocess.run(
         ["bash", "-c", script, "bash", *SUPERVISED],
         cwd=tmp_path,

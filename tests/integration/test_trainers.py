@@ -61,7 +61,7 @@ class Trainer:
 
 PLAIN = [
     Trainer("plain_default_rng", "unseeded", "rng.default_rng[{rng = }]", "rng", -1),
-    Trainer("gan", "generator-seed", "loader", "data"),
+    Trainer("gan", "generator-seed", "rng.Generator.seed[{order.seed()}]", "rng", -1),
     Trainer("amp_accumulate", "time-seeded", "rng.default_rng[{self.rng = }]", "rng", -1),
     Trainer("nanogpt", "hash-order", "data", "data"),
     # What nobody wrote may happen to be equal in the first steps.
@@ -95,6 +95,13 @@ def twin(folder: Path, command: list[str], *options: str) -> tuple[int, dict[str
     )
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout), done.stderr
+
+
+@pytest.fixture(autouse=True)
+def _compiler_of_torch(request: pytest.FixtureRequest) -> None:
+    """torch.compile hands its own folder to the C++ compiler without quotes."""
+    if "[compiled]" in request.node.name and " " in sys.prefix:
+        pytest.skip("torch.compile does not work in an environment whose path has a space")
 
 
 @pytest.mark.parametrize("trainer", ALL)
