@@ -225,3 +225,55 @@ def test_a_window_that_the_run_does_not_reach_is_said(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "took 8 steps, and none of them is in the window" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_what_the_trainer_writes_comes_through_byte_by_byte(tmp_path: Path) -> None:
+    program = """
+import sys, torch
+sys.stdout.buffer.write(b"\\xff\\x00 no text \\r no line")
+sys.stdout.flush()
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+model(torch.ones(1, 2)).sum().backward()
+optimizer.step()
+sys.stdout.buffer.write(b"\\xfe" * 100_000)
+"""
+    command = [
+        *COMMAND,
+        "record",
+        "-o",
+        str(tmp_path / "a.h5"),
+        "--",
+        sys.executable,
+        "-c",
+        program,
+    ]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == b"\xff\x00 no text \r no line" + b"\xfe" * 100_000
+
+
+@pytest.mark.parametrize(("kilobytes", "code"), [(100, 2), (1200, 0)])
+def test_a_full_disk_stops_the_recording_and_not_the_training(
+    tmp_path: Path, kilobytes: int, code: int
+) -> None:
+    """A limit on the size of files: too small to begin, or reached on the way."""
+    steps = ("--steps", "1500") if code == 0 else ()
+    alone = subprocess.run([*SUPERVISED, *steps], capture_output=True, text=True, check=True)
+    command = shlex.join([*COMMAND, "record", "-o", "a.h5", "--", *SUPERVISED, *steps])
+    done = subprocess.run(
+        ["bash", "-c", f"ulimit -f {kilobytes}; exec {command}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert done.stdout == alone.stdout
+    if code:
+        assert "Nothing was recorded" in done.stderr
+        return
+    assert "recording stopped" in done.stderr
+    with open_run(tmp_path / "a.h5") as run:
+        assert not run.facts.complete
+        assert 0 < run.last_step < 1499
