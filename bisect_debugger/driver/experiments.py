@@ -46,7 +46,6 @@ class Bench:
     deadline: float
     told: Callable[[str], None]
     done: dict[frozenset[str], Experiment] = field(default_factory=dict)
-    _failed: bool = False
 
     def holds(self, knobs: frozenset[str]) -> bool | None:
         """Twins are equal under these knobs; None where time ran out or the trainer failed."""
@@ -134,7 +133,7 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
     experiments = (baseline, *bench.done.values())
     diagnosis = replace(diagnosis, experiments=experiments)
     if together is None or (together and found is None):
-        return _remarked(diagnosis, "The experiments are not finished: time ran out.")
+        return _remarked(diagnosis, _unfinished(bench))
     if not together:
         return _remarked(
             diagnosis,
@@ -143,6 +142,15 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
         )
     assert found is not None, "all knobs together hold"
     return _proven(diagnosis, found, bench, baseline)
+
+
+def _unfinished(bench: Bench) -> str:
+    if bench.is_out_of_time():
+        return "The experiments are not finished: time ran out; give them more with --budget."
+    return (
+        "The experiments are not finished: the trainer does not run under some of the knobs, as "
+        "was said above."
+    )
 
 
 def _proven(

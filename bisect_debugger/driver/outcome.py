@@ -35,14 +35,13 @@ class Recorded:
     names: tuple[tuple[str, str], ...] = ()
 
 
-def outcome_of(session: Session, ended: Ended, command: str, *, failing: bool = False) -> Recorded:
+def outcome_of(session: Session, ended: Ended, command: str) -> Recorded:
     """Judge a run.
 
     Args:
         session: of the command, all its notes read.
         ended: how the command ended.
         command: the command, to be shown.
-        failing: the trainer may fail, as long as something was recorded.
 
     Raises:
         TrainerFailed: it ended with an error of its own.
@@ -51,7 +50,7 @@ def outcome_of(session: Session, ended: Ended, command: str, *, failing: bool = 
     stops = session.of_kind("stopped")
     files = tuple(sorted({Path(note["path"]) for note in session.of_kind("named")}))
     # Where one of several processes was ended, the others fail for want of it.
-    if ended.code and not stops and not (failing and files):
+    if ended.code and not stops:
         raise TrainerFailed(_failure(ended, files))
     if not files:
         raise UsageError(_why_nothing(session, command))

@@ -22,7 +22,6 @@ def record(
     settings: Settings,
     *,
     progress: Progress | None = None,
-    failing: bool = False,
 ) -> Recorded:
     """Run a command and record the processes below it that train.
 
@@ -31,7 +30,6 @@ def record(
         settings: what is recorded, and where it goes.
         progress: shows the run and takes its output; without it the command uses the streams
             of this process.
-        failing: the trainer may fail, as long as something was recorded.
 
     Raises:
         UsageError: it cannot be started or recorded.
@@ -53,7 +51,7 @@ def record(
         finally:
             _tick(running, progress)
             _remove_parts(running)
-        found = outcome_of(running, ended, shlex.join(command), failing=failing)
+        found = outcome_of(running, ended, shlex.join(command))
     # Named as they were asked for, and not by the path of a machine.
     return replace(found, files=tuple(asked.with_name(path.name) for path in found.files))
 

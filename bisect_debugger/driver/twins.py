@@ -296,8 +296,9 @@ def _make_folder(asked: Path | None) -> Path:
         return _new_folder(asked)
     with contextlib.suppress(OSError):
         FOLDER.mkdir(exist_ok=True)
-        # Recordings are large and belong into no repository.
-        (FOLDER / ".gitignore").write_text("*\n", encoding="utf-8")
+        # Recordings are large and belong into no repository; what stands there already stays.
+        with (FOLDER / ".gitignore").open("x", encoding="utf-8") as stream:
+            stream.write("*\n")
     for number in range(1, 100_000):
         try:
             return _new_folder(FOLDER / "twins" / str(number))

@@ -101,8 +101,13 @@ class Session:
             self.recording.register_generator(name, generator)
 
     def _parameter_registered(self, module: torch.nn.Module, name: str, parameter: Any) -> None:
-        if not is_compiling() and module not in self._created:
-            self._created[module] = caller()
+        if is_compiling() or (self._over and self.recording is None):
+            return
+        try:
+            if module not in self._created:
+                self._created[module] = caller()
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            self.give_up(error)
 
     def _first_call(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
         if is_compiling() or torch._C._is_tracing() or self._over:

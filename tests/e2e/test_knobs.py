@@ -90,7 +90,10 @@ def test_a_knob_takes_effect(knob: str) -> None:
         assert run(command).strip() != SHOWS[knob]
         assert run(command, knob).strip() == SHOWS[knob]
         return
-    assert run(command, knob) == run(command, knob)
+    shown = run(command, knob)
+    assert shown == run(command, knob)
+    if knob == "fill-memory":
+        assert shown.startswith("{0.0}\n")
     if knob != "fill-memory":  # what nobody wrote may well be equal
         assert run(command) != run(command)
 

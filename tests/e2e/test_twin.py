@@ -11,6 +11,7 @@ import pytest
 
 import bisect_debugger
 from bisect_debugger.runs import open_run
+from bisect_debugger.twins import open_pair
 from tests.e2e.command_line import COMMAND, cli
 from tests.e2e.trained import SUPERVISED, line_of, steps_of
 
@@ -76,7 +77,12 @@ def test_the_second_run_stops_after_the_onset_and_a_second_pass_has_values(
             ]
         assert any(value is not None for value in values)
         assert sum(value is not None for value in none) < len(none) / 2
-    assert diagnosis["onset"]["group"] == "data"
+    with open_pair(folder / "a.values.h5", folder / "b.values.h5") as pair:
+        onset = diagnosis["onset"]
+        rows = pair.rows(pair.row_of_step(onset["step"]) or 0)
+        difference = pair.difference(next(row for row in rows if row.name == onset["buffer"]))
+    assert difference is not None
+    assert difference.elements == 32 * 8
 
 
 def test_every_run_is_bounded(tmp_path: Path) -> None:

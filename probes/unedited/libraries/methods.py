@@ -4,6 +4,7 @@ Overridden methods call each other up and down a tree of classes, and wrappers c
 wrap: what the outermost call returns is what the program gets, so that alone is recorded.
 """
 
+import contextlib
 import functools
 import threading
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 After = Callable[[Any, tuple[Any, ...], dict[str, Any], Any], None]
-"""Called with the instance, its arguments and the result; it must not raise."""
+"""Called with the instance, its arguments and the result; what it raises stays with us."""
 
 
 Before = Callable[[Any, tuple[Any, ...], dict[str, Any]], None]
@@ -51,7 +52,7 @@ def hook_before(base: type, name: str, before: Before) -> None:
     Args:
         base: the class, hooked with all its subclasses.
         name: the method.
-        before: called with the instance and its arguments; it must not raise.
+        before: called with the instance and its arguments; what it raises stays with us.
     """
     depth = Depth()
 
@@ -63,7 +64,8 @@ def hook_before(base: type, name: str, before: Before) -> None:
         @functools.wraps(original)
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             if not depth.value:
-                before(self, args, kwargs)
+                with contextlib.suppress(Exception):
+                    before(self, args, kwargs)
             depth.value += 1
             try:
                 return original(self, *args, **kwargs)
@@ -87,7 +89,9 @@ def _wrapped(original: FunctionType, after: After, depth: Depth) -> Callable[...
             result = original(self, *args, **kwargs)
         finally:
             depth.value -= 1
-        after(self, args, kwargs, result)
+        # What a library hands over may be of any shape: that is never the program's trouble.
+        with contextlib.suppress(Exception):
+            after(self, args, kwargs, result)
         return result
 
     return method
