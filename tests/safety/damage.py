@@ -122,7 +122,11 @@ def _end(raw: bytes | bytearray, start: int) -> int:
     if kind not in _LENGTHS:
         lengths = range(16, min(1024, len(raw) - start))
         _LENGTHS[kind] = next(
-            (n for n in lengths if _checksum(raw, start, start + n) == raw[start + n - 4 : start + n]),
+            (
+                n
+                for n in lengths
+                if _checksum(raw, start, start + n) == raw[start + n - 4 : start + n]
+            ),
             0,
         )
     return start + _LENGTHS[kind] if _LENGTHS[kind] else 0
