@@ -20,7 +20,14 @@ from bisect_debugger.twins.operators import AlignedOperators, Ended, OperatorFin
 _COMPUTED = (Group.FORWARD, Group.LOSS, Group.GRAD_OUT, Group.GRAD_SCRATCH, Group.GRAD)
 """Groups whose content an operator, or the program's own code, computes in that very step."""
 
-_NAMED = (Ended.KERNEL, Ended.DRAW, Ended.ARGUMENTS, Ended.UNWRITTEN, Ended.ONE_SIDED)
+_NAMED = (
+    Ended.KERNEL,
+    Ended.DRAW,
+    Ended.ARGUMENTS,
+    Ended.UNWRITTEN,
+    Ended.ONE_SIDED,
+    Ended.THREADS,
+)
 """Where the operator itself is what differs; else it is only where the difference is first seen."""
 
 
@@ -55,10 +62,10 @@ class Zoomed:
             return origin
         operator = finding.operator
         excerpts = [
-            found
+            stream.sources[operator.line]
             for streams in self._loaded()
             for stream in streams.values()
-            if (found := stream.sources.get(operator.line)) is not None
+            if operator.line in stream.sources
         ]
         return replace(
             origin,
@@ -167,6 +174,11 @@ def words_of(finding: OperatorFinding) -> str:
                 f"What {called} reads was equal when `{printable(wrote.name)}` {_where(wrote)} "
                 "wrote it, and differs when it is read: in between, something wrote to it that is "
                 "no operator of this thread: another thread, numpy, or a kernel of one's own."
+            )
+        case Ended.THREADS:
+            return (
+                f"Several threads write to what {called} works on, and take turns in another order "
+                "in each run."
             )
         case Ended.ENTERED:
             return (

@@ -174,10 +174,14 @@ def _take(
 
 
 def _operator(entry: dict[str, Any]) -> Operator:
-    words = [_of(str, entry[key]) for key in ("op", "overload", "line", "made", "module", "node")]
     generator = entry.get("generator")
     return Operator(
-        *words,
+        name=_of(str, entry["op"]),
+        overload=_of(str, entry["overload"]),
+        line=_of(str, entry["line"]),
+        made=_of(str, entry["made"]),
+        module=_of(str, entry["module"]),
+        node=_of(str, entry["node"]),
         event=_of(int, entry["event"]),
         thread=_of(int, entry["thread"]),
         arguments=_of(str, entry["args"]),

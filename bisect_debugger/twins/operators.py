@@ -22,6 +22,7 @@ class Ended(Enum):
     ARGUMENTS = "given other numbers"
     UNWRITTEN = "memory that was made without content"
     OUTSIDE = "written by something that is no operator"
+    THREADS = "written by threads that take turns in another order"
     ENTERED = "came in from outside torch's operators"
     ONE_SIDED = "called in one run only"
     UNSEEN = "returned by no operator that was seen"
@@ -52,7 +53,7 @@ class AlignedOperators:
     def __init__(self, a: OperatorStream, b: OperatorStream) -> None:
         """Align the streams."""
         self.a, self.b = a.operators, b.operators
-        ids: dict[tuple[str, str, str, int], int] = {}
+        ids: dict[tuple[str, str, str, bool], int] = {}
         matches = align(_keys(self.a, ids), _keys(self.b, ids), _results(self.a), _results(self.b))
         self._partner = {i: j for i, j, _ in matches if i is not None and j is not None}
         self._order = matches
@@ -89,14 +90,17 @@ class AlignedOperators:
 
     def _returned(self, digests: tuple[str, str], events: int) -> int | None:
         """The last operator before the event that returned the content in both runs."""
-        for index in range(len(self.a) - 1, -1, -1):
+        earlier = [i for i, operator in enumerate(self.a) if operator.event <= events][::-1]
+        for index in earlier:
             partner = self._partner.get(index)
-            if partner is None or self.a[index].event > events:
-                continue
-            for left, right in zip(self.a[index].returned, self.b[partner].returned, strict=False):
-                if (left.digest, right.digest) == digests:
+            if partner is not None:
+                sides = (self.a[index].returned, self.b[partner].returned)
+                if digests in [(x.digest, y.digest) for x, y in zip(*sides, strict=False)]:
                     return index
-        return None
+        # Where threads take turns, the one that is last is another one in each run.
+        if not any(_returns(operator, digests[1]) for operator in self.b):
+            return None
+        return next((i for i in earlier if _returns(self.a[i], digests[0])), None)
 
     def _nearest(self, events: int) -> OperatorFinding | None:
         """The last operator before an event whose content none of them returned."""
@@ -110,7 +114,8 @@ class AlignedOperators:
             partner = self._partner.get(index)
             operator = self.a[index]
             if partner is None:
-                return OperatorFinding(Ended.ONE_SIDED, operator, None)
+                beside = operator.thread != self.a[0].thread
+                return OperatorFinding(Ended.THREADS if beside else Ended.ONE_SIDED, operator, None)
             other = self.b[partner]
             if operator.generator is not None and operator.generator != other.generator:
                 return self._finding(Ended.DRAW, index)
@@ -127,16 +132,31 @@ class AlignedOperators:
             writers = [i for i in self._writers.get(differing[0], ()) if i < index]
             above = next((i for i in reversed(writers) if self._differs(i)), None)
             if above is None:
-                return self._unwritten(index, writers)
+                return self._unwritten(index, differing[0], writers)
             index = above
 
-    def _unwritten(self, index: int, writers: Sequence[int]) -> OperatorFinding:
+    def _unwritten(self, index: int, memory: int, writers: Sequence[int]) -> OperatorFinding:
         """Nobody wrote the differing content that an operator read."""
         if not writers:
-            return self._finding(Ended.ENTERED, index)
+            return self._finding(Ended.ENTERED, self._first_reader(memory, index))
         if all(not any(r.digest for r in self.a[i].returned) for i in writers):
             return self._finding(Ended.UNWRITTEN, writers[-1], read_at=index)
+        # Also what another thread writes later tells that it is shared.
+        after_the_first = self._writers[memory][1:]
+        if {self.a[i].thread for i in after_the_first} - {self.a[index].thread}:
+            return self._finding(Ended.THREADS, index, wrote=writers[-1])
         return self._finding(Ended.OUTSIDE, index, wrote=writers[-1])
+
+    def _first_reader(self, memory: int, latest: int) -> int:
+        """The first operator that was given a memory with other content in the other run."""
+        for index, operator in enumerate(self.a[:latest]):
+            partner = self._partner.get(index)
+            if partner is None or all(given.memory != memory for given in operator.given):
+                continue
+            pairs = zip(operator.given, self.b[partner].given, strict=False)
+            if any(x.memory == memory and x.digest != y.digest for x, y in pairs):
+                return index
+        return latest
 
     def _differs(self, index: int) -> bool:
         partner = self._partner.get(index)
@@ -160,13 +180,20 @@ class AlignedOperators:
         )
 
 
+def _returns(operator: Operator, digest: str) -> bool:
+    return any(returned.digest == digest for returned in operator.returned)
+
+
 def _same_call(one: Operator, other: Operator) -> bool:
     return (one.name, one.overload, one.line) == (other.name, other.overload, other.line)
 
 
-def _keys(operators: Sequence[Operator], ids: dict[tuple[str, str, str, int], int]) -> list[int]:
+def _keys(operators: Sequence[Operator], ids: dict[tuple[str, str, str, bool], int]) -> list[int]:
+    # Which thread of a pool takes a task is chance; that it is another one than the first is not.
     return [
-        ids.setdefault((each.name, each.overload, each.line, each.thread), len(ids))
+        ids.setdefault(
+            (each.name, each.overload, each.line, each.thread == operators[0].thread), len(ids)
+        )
         for each in operators
     ]
 

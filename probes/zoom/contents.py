@@ -1,5 +1,6 @@
 """Digests of what an operator was given and returned, and numbers for the memory it lies in."""
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -88,13 +89,37 @@ _OVERWRITES = frozenset(
 _COLLECTIVE = ("c10d::", "_c10d_functional::", "_c10d_functional_autograd::")
 
 
-class Contents:
-    """Digests tensors and numbers their memory, for one step."""
+class MemoryNumbers:
+    """Numbers for the memory that tensors lie in, for one step and all threads."""
 
     def __init__(self) -> None:
         """Know no memory yet."""
-        self._slots: dict[tuple[torch.dtype, torch.Size], Slot] = {}
         self._memory: dict[int, tuple[StorageWeakRef, int]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, tensor: torch.Tensor) -> int:
+        """The number of a tensor's memory; -1 where it has none of its own."""
+        try:
+            storage = tensor.untyped_storage()
+        except (RuntimeError, NotImplementedError):
+            return -1
+        key = storage._cdata
+        with self._lock:
+            known = self._memory.get(key)
+            if known is None:
+                # Held weakly the memory goes as it would, and no other gets its key.
+                reference = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
+                known = self._memory[key] = (reference, len(self._memory))
+        return known[1]
+
+
+class Contents:
+    """Digests tensors of one thread, and tells the number of their memory."""
+
+    def __init__(self, numbers: MemoryNumbers) -> None:
+        """Know no layout yet."""
+        self._slots: dict[tuple[torch.dtype, torch.Size], Slot] = {}
+        self.memory = numbers.of
 
     def digest(self, tensor: torch.Tensor) -> str:
         """The content as in a run's events; empty where it cannot be read."""
@@ -113,20 +138,6 @@ class Contents:
             return pieces[0].hex()
         whole: str = xxh3_128_hexdigest(b"".join(pieces))
         return whole
-
-    def memory(self, tensor: torch.Tensor) -> int:
-        """A number for the memory that the tensor lies in; -1 where it has none of its own."""
-        try:
-            storage = tensor.untyped_storage()
-        except (RuntimeError, NotImplementedError):
-            return -1
-        key = storage._cdata
-        known = self._memory.get(key)
-        if known is None:
-            # Held weakly the memory goes as it would, and no other gets its key.
-            reference = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
-            known = self._memory[key] = (reference, len(self._memory))
-        return known[1]
 
 
 def tensors_in(value: object) -> Iterator[torch.Tensor]:
@@ -157,7 +168,8 @@ def generator_state(generator: object, device: torch.device) -> str:
         if device.type == "cpu":
             generator = torch.default_generator
         elif device.type == "cuda":
-            index = torch.cuda.current_device() if device.index is None else device.index
+            known: int | None = device.index
+            index = torch.cuda.current_device() if known is None else known
             generator = torch.cuda.default_generators[index]
         else:
             return ""

@@ -21,11 +21,13 @@ class OperatorLog:
 
     Attributes:
         refused: why operators are not seen, or empty.
+        closed: the step is over; threads that began in it may still be running.
     """
 
     def __init__(self) -> None:
         """Nothing was seen yet."""
         self.refused = ""
+        self.closed = False
         self._operators: deque[dict[str, Any]] = deque(maxlen=MOST_OPERATORS)
         self._seen = 0
         self._lines: dict[str, tuple[str, int]] = {}

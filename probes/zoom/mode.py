@@ -1,6 +1,7 @@
 """The dispatch mode that sees every operator of a step and changes none."""
 
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,14 @@ from torch._C._functorch import maybe_current_level
 from torch.compiler import is_compiling
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from probes.zoom.contents import Contents, Signature, generator_state, tensors_in, words_of
+from probes.zoom.contents import (
+    Contents,
+    MemoryNumbers,
+    Signature,
+    generator_state,
+    tensors_in,
+    words_of,
+)
 from probes.zoom.log import OperatorLog
 from probes.zoom.source import Place, place_of
 
@@ -36,7 +44,7 @@ class _Forward:
     operator: str
 
 
-class OperatorMode(TorchDispatchMode):
+class OperatorMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Writes down every operator."""
 
     def __init__(
@@ -50,13 +58,12 @@ class OperatorMode(TorchDispatchMode):
             name_of: tells a module's path.
             component: path of the module whose operators are wanted; empty for all.
         """
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.log = log
         self._where, self._name_of, self._component = where, name_of, component
-        self._contents = Contents()
+        self._memory = MemoryNumbers()
         self._signatures: dict[Any, Signature] = {}
-        # A node made before is none of this step's.
-        self._made: dict[int, _Forward] = {_get_sequence_nr() - 1: _Forward("", "", "")}
+        self._own = threading.local()
 
     @classmethod
     def ignore_compile_internals(cls) -> bool:
@@ -69,7 +76,7 @@ class OperatorMode(TorchDispatchMode):
         """Call the operator as it is; note what went in and what came out."""
         kwargs = kwargs or {}
         noted = None
-        if not self.log.refused and not _is_transformed():
+        if not self.log.refused and not self.log.closed and not _is_transformed():
             try:
                 noted = self._before(func, args, kwargs, sys._getframe(1))
             except Exception as error:  # noqa: BLE001 - a probe must never change the run
@@ -105,9 +112,28 @@ class OperatorMode(TorchDispatchMode):
             noted["generator"] = _generator(given)
         return signature, noted
 
+    @property
+    def _contents(self) -> Contents:
+        """This thread's; what it works out for a layout is no other thread's."""
+        try:
+            return self._own.contents  # type: ignore[no-any-return]
+        except AttributeError:
+            found = self._own.contents = Contents(self._memory)
+            return found
+
+    @property
+    def _made(self) -> dict[int, _Forward]:
+        """What made an autograd node, by its number; each thread counts for itself."""
+        try:
+            return self._own.made  # type: ignore[no-any-return]
+        except AttributeError:
+            # A node made before is none of this step's.
+            found = self._own.made = {_get_sequence_nr() - 1: _Forward("", "", "")}
+            return found
+
     def _placed(self, signature: Signature, place: Place) -> dict[str, Any]:
         events, thread = self._where()
-        noted = {
+        noted: dict[str, Any] = {
             "op": signature.name,
             "overload": signature.overload,
             "line": place.line,
@@ -117,7 +143,7 @@ class OperatorMode(TorchDispatchMode):
             "event": events,
             "thread": thread,
         }
-        node = _current_autograd_node()
+        node: Any = _current_autograd_node()
         if node is None:
             number = _get_sequence_nr() - 1
             if number not in self._made:

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from typing import Any
 
 import torch
-from torch._C import _get_dispatch_stack_at, _len_torch_dispatch_stack
-from torch.utils._python_dispatch import _pop_mode, _push_mode
+from torch._C import _len_torch_dispatch_stack
+from torch.utils._python_dispatch import _push_mode
 
 from bisect_debugger.errors import printable
 from bisect_debugger.format.schema import INIT_STEP
@@ -16,6 +16,7 @@ from probes.names import Names
 from probes.recorder import Recorder
 from probes.zoom.log import OperatorLog, beside
 from probes.zoom.mode import OperatorMode
+from probes.zoom.threads import InThreads, take_out
 
 
 class Zoom:
@@ -35,6 +36,7 @@ class Zoom:
         self._recorder: Recorder | None = None
         self._names: Names | None = None
         self._mode: OperatorMode | None = None
+        self._threads: InThreads | None = None
         self._now = INIT_STEP
         self._done: list[tuple[int, OperatorLog]] = []
         os.register_at_fork(after_in_child=weak_call(self._silence))
@@ -79,6 +81,7 @@ class Zoom:
         log.refused = _why_not()
         if not log.refused:
             _push_mode(self._mode)
+            self._threads = InThreads(self._mode)
 
     def _silence(self) -> None:
         """In a forked child: its operators are nobody's."""
@@ -91,14 +94,11 @@ class Zoom:
             return
         mode, self._mode = self._mode, None
         self._done.append((self._now, mode.log))
-        above = []
-        # Modes of the program that began within the step and go on stay as they are.
-        while any(_get_dispatch_stack_at(i) is mode for i in range(_len_torch_dispatch_stack())):
-            one = _pop_mode()
-            if one is not mode:
-                above.append(one)
-        for one in reversed(above):
-            _push_mode(one)
+        mode.log.closed = True
+        take_out(mode)
+        if self._threads is not None:
+            self._threads.remove()
+            self._threads = None
 
     def _write(self) -> None:
         if self._recorder is None:
