@@ -244,6 +244,11 @@ class RunWriter:
             self._flush_if_due()
             return own_groups
 
+    @property
+    def waiting_events(self) -> int:
+        """Events of the step that goes on, so far."""
+        return len(self._step) // self._events.row.itemsize
+
     def rename(self, path: Path) -> None:
         """Give the file its name while it is written; the name must be free.
 

@@ -22,6 +22,7 @@ from bisect_debugger.driver.outcome import Recorded
 from bisect_debugger.driver.progress import Progress, Silent
 from bisect_debugger.driver.record import record
 from bisect_debugger.driver.session import Settings
+from bisect_debugger.driver.zoom import elsewhere_words, zoom_steps
 from bisect_debugger.errors import UsageError, printable
 
 MOST_RUNS = 26
@@ -197,6 +198,7 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult) -> TwinResul
         settings,
         level="full",
         payload=(max(onset.step - 1, -1), end),
+        zoom=zoom_steps(first.diagnosis),
         max_steps=min(end, plan.max_steps or end),
     )
     recorded = []
@@ -210,8 +212,10 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult) -> TwinResul
     seen = (second.diagnosis.verdict, now.step if now else None)
     first, second = replace(first, second_pass=seen), replace(second, second_pass=seen)
     if now is not None and now.step == onset.step:
+        elsewhere = elsewhere_words(first.diagnosis, second.diagnosis)
         diagnosis = replace(second.diagnosis, pairs=first.diagnosis.pairs)
-        return replace(second, diagnosis=diagnosis)
+        second = replace(second, diagnosis=diagnosis)
+        return _remarked(second, elsewhere) if elsewhere else second
     return _remarked(first, _moved(onset.step, now.step if now else None, again.max_steps or end))
 
 
