@@ -208,6 +208,11 @@ class RunWriter:
                 self._uncovered.add(what)
                 self._append("uncovered", *fitted("uncovered", what))
 
+    @property
+    def event_count(self) -> int:
+        """Events of the closed steps that were kept; 0 at level ``coarse``."""
+        return self._events.rows
+
     def close_step(
         self, step: int, *, optimizer: int = 0, closed: bool = True
     ) -> npt.NDArray[np.uint64] | None:
