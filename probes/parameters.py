@@ -9,7 +9,7 @@ from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from probes.content import Part
 from probes.names import Held, TensorName
 from probes.recorder import Recorder
-from probes.slots import LEFT_OUT, Slot
+from probes.slots import LEFT_OUT, Form, Slot
 
 _INIT = int(EventFlag.INIT)
 _OUTSIDE_STEP = int(EventFlag.OUTSIDE_STEP)
@@ -23,8 +23,8 @@ class Parameters:
         self._recorder = recorder
         self._known_at = INIT_STEP
         self._watched: list[_Watched] = []
-        self.early: Callable[[torch.Tensor], bytes | None] = lambda tensor: None
-        """Tells the digest that a parameter had when somebody looked before it was added."""
+        self.early: Callable[[torch.Tensor], tuple[bytes, Form] | None] = lambda tensor: None
+        """Tells what was read of a parameter when somebody looked before it was added."""
 
     def add(self, tensors: Iterable[Held]) -> None:
         """Record these from now on, and their values at this moment as their first.
@@ -62,25 +62,26 @@ class Parameters:
             tensor, slot = watched.held.tensor, watched.slot
             if tensor is None or watched.digest is None or slot.buffer == LEFT_OUT:
                 continue
-            digest = slot.digest(tensor)
-            if digest is None:
+            found = slot.read(tensor)
+            if found is None:
                 pieces = self._recorder.pieces_of(slot, tensor)
                 digest = _joined(pieces)
                 if digest != watched.digest:
                     self._recorder.see_pieces(slot, pieces, _OUTSIDE_STEP)
-            elif digest != watched.digest:
-                self._recorder.see_again(slot, tensor, digest, _OUTSIDE_STEP)
-            watched.digest = digest
+                watched.digest = digest
+            elif found[0] != watched.digest:
+                watched.digest = found[0]
+                self._recorder.see_again(slot, tensor, *found, _OUTSIDE_STEP)
 
     def _see_first(self, watched: "_Watched") -> None:
         tensor, slot = watched.held.tensor, watched.slot
         early = None if tensor is None else self.early(tensor)
-        if early is None or early == slot.digest(tensor):
+        if early is None or early[0] == slot.digest(tensor):
             self._see([watched], _INIT)
             return
         # Somebody wrote to it since; its content then is gone, and its digest tells.
-        watched.digest = early
-        self._recorder.see_digest(slot, early, _INIT)
+        watched.digest = early[0]
+        self._recorder.see_digest(slot, *early, _INIT)
 
     def _see_all(self, flags: int) -> None:
         self._known_at = self._recorder.step
@@ -92,10 +93,12 @@ class Parameters:
         empty = 0
         for watched in several:
             tensor, slot = watched.held.tensor, watched.slot
-            digest = watched.digest = slot.digest(tensor)
-            if digest is not None and tensor is not None:
-                self._recorder.see_again(slot, tensor, digest, flags)
+            found = slot.read(tensor)
+            if found is not None and tensor is not None:
+                watched.digest = found[0]
+                self._recorder.see_again(slot, tensor, *found, flags)
             elif tensor is None:
+                watched.digest = None
                 empty += 1
             elif slot.buffer != LEFT_OUT:
                 pieces = self._recorder.pieces_of(slot, tensor)

@@ -39,6 +39,12 @@ pack = struct.Struct("<II16sHH").pack
 pack_full = struct.Struct("<II16sHHddQQ").pack
 NO_STATS: Stats = (float("nan"), float("nan"), 0, 0)
 
+
+def pack_without_stats(buffer: int, layout: int, digest: bytes, flags: int, thread: int) -> bytes:
+    """A row with room for numbers of which there are none."""
+    return pack_full(buffer, layout, digest, flags, thread, *NO_STATS)
+
+
 _INDEX_BYTES = 64
 """Generous bound on what HDF5 adds to its index for one more chunk."""
 

@@ -86,9 +86,9 @@ class UneditedRecording(Recording):
             for parameter in group["params"]:
                 if parameter not in self.names.parameters and parameter not in self._early:
                     slot = Slot(Group.PARAM, "", "", "")
-                    digest = slot.digest(parameter)
-                    if digest is not None:
-                        self._early[parameter] = digest
+                    found = slot.read(parameter)
+                    if found is not None:
+                        self._early[parameter] = found
         if self.recorder.step == schema.INIT_STEP:
             self._ready = True
             self.recorder.begun = False
