@@ -184,6 +184,10 @@ def _origin(pair: Pair, found: Found) -> Origin:
         first_reached=reached,
         first_gradient=_reached(found.first_gradient),
         contaminated=tuple(found.contaminated),
+        arrivals=tuple(
+            Reached(row.step, component, row.name, row.group)
+            for component, row in found.contaminated.items()
+        ),
         difference=case.difference,
         evidence=evidence_sentences(case, found, remedy),
         advice=remedy.advice,

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bisect_debugger.errors import UsageError, printable
-from bisect_debugger.format.groups import Group
+from bisect_debugger.format.groups import GROUP_COUNT, Group
 from bisect_debugger.metrics import Difference, compare_arrays
 from bisect_debugger.runs import EventBlock, Run, open_run
+from bisect_debugger.twins.cells import CODES, Codes, codes_of, digest_codes, statuses_of
 from bisect_debugger.twins.comparable import check_common, check_comparable
 from bisect_debugger.twins.ends import (
     Side,
@@ -152,22 +153,32 @@ class Pair:
 
     def cells(self, lo: int, hi: int) -> list[tuple[int, tuple[Status, ...]]]:
         """Steps x groups: for common rows ``lo:hi`` the step number and a status per group."""
+        steps, codes = self.ribbon(lo, hi)
+        return [(step, statuses_of(row)) for step, row in zip(steps.tolist(), codes, strict=True)]
+
+    def ribbon(self, lo: int, hi: int) -> tuple[npt.NDArray[np.int64], Codes]:
+        """Step numbers (n,) and codes (n, GROUP_COUNT) of common rows ``lo:hi``; see `cells`."""
         hi = min(hi, self.step_count)
         if lo >= hi:
-            return []
+            return np.empty(0, dtype=np.int64), np.empty((0, GROUP_COUNT), dtype=np.uint8)
         rows_a, rows_b = self._spans(lo, hi)
         block_a = self.a.steps(int(rows_a[0]), int(rows_a[-1]) + 1)
         block_b = self.b.steps(int(rows_b[0]), int(rows_b[-1]) + 1)
         picks_a, picks_b = rows_a - rows_a[0], rows_b - rows_b[0]
-        return [
-            (
-                int(block_a.step[pick_a]),
-                _statuses_of(self.rows(lo + offset))
-                if self._aligns(lo + offset, block_a.digest[pick_a], block_b.digest[pick_b])
-                else _cell_statuses(block_a.group_digest[pick_a], block_b.group_digest[pick_b]),
-            )
-            for offset, (pick_a, pick_b) in enumerate(zip(picks_a, picks_b, strict=True))
-        ]
+        codes = digest_codes(block_a.group_digest[picks_a], block_b.group_digest[picks_b])
+        differs = (block_a.digest[picks_a] != block_b.digest[picks_b]).any(axis=1)
+        for offset in np.flatnonzero(self._to_align(lo, differs)).tolist():
+            codes[offset] = codes_of(_statuses_of(self.rows(lo + offset)))
+        return block_a.step[picks_a], codes
+
+    def last_different_row(self, stop: int) -> int | None:
+        """The last common row before ``stop`` that differs, or None; read in blocks."""
+        for hi in range(stop, 0, -_SCAN_BLOCK):
+            lo = max(0, hi - _SCAN_BLOCK)
+            differs = (self.ribbon(lo, hi)[1] >= CODES[Status.WITHIN]).any(axis=1)
+            if differs.any():
+                return lo + int(np.flatnonzero(differs)[-1])
+        return None
 
     def rows(self, row: int) -> tuple[Row, ...]:
         """The aligned events of one common step, in execution order of the first run."""
@@ -211,11 +222,13 @@ class Pair:
         steps = [run.steps(0, run.step_count).step for run in (self.a, self.b)]
         return openings(steps, self._common)
 
-    def _aligns(
-        self, row: int, left: npt.NDArray[np.uint64], right: npt.NDArray[np.uint64]
-    ) -> bool:
-        """The digests of a step do not tell alone whether it differs."""
-        return row in self._openings or (self._verifies and bool((left != right).any()))
+    def _to_align(self, lo: int, differs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Steps from row ``lo`` on whose digests do not tell alone whether they differ."""
+        unsure = differs.copy() if self._verifies else np.zeros(len(differs), dtype=np.bool_)
+        for row in self._openings:
+            if lo <= row < lo + len(differs):
+                unsure[row - lo] = True
+        return unsure
 
     def _in_runs(self, row: int) -> tuple[int, int]:
         if self._common is None:
@@ -293,18 +306,6 @@ def _content(run: Run, seen: Seen | None) -> npt.NDArray[Any] | None:
     if seen is None:
         return None
     return run.payload(np.array(seen.digest, dtype=np.uint64), seen.layout)
-
-
-def _cell_statuses(a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]) -> tuple[Status, ...]:
-    statuses = []
-    for left, right in zip(a.tolist(), b.tolist(), strict=True):
-        if left == right:
-            statuses.append(Status.EQUAL if left else Status.NOT_RECORDED)
-        elif left and right:
-            statuses.append(Status.DIFFERS)
-        else:
-            statuses.append(Status.ONE_SIDED)
-    return tuple(statuses)
 
 
 def _statuses_of(rows: Sequence[Row]) -> tuple[Status, ...]:
