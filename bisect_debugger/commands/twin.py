@@ -97,10 +97,11 @@ def _watched(plan: Plan, arguments: argparse.Namespace) -> TwinResult:
         return Found(result.diagnosis, result.files)
 
     left = watch(drive, ascii_only=arguments.ascii)
+    if left.error is not None and not isinstance(left.error, KeyboardInterrupt):
+        pass_on(left.output)
     for line in left.narration:
         narrate(f"{line}\n")
     if left.error is not None:
-        pass_on(left.output)
         raise left.error
     return results[0]
 

@@ -94,7 +94,7 @@ class Bench:
 
     def _pair(self, first: Sequence[Path], number: int, names: tuple[str, ...]) -> int | None:
         """Step at which another run differs from the first, or None."""
-        other = self.run(self.folder / f"other{number}.h5", names)
+        other = self.run(self.folder / f"pair{number + 1}.h5", names)
         onsets = []
         for mine, yours in zip(first, other, strict=False):
             diagnosis = diagnose([mine, yours])

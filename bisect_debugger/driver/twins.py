@@ -251,7 +251,10 @@ def _explained(plan: Plan, settings: Settings, result: TwinResult, watch: Watch)
 
     def run(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
         asked = replace(settings, out=out, max_steps=steps, knobs=knobs)
-        return _run(plan.command, asked, RunReport(watch, out.stem, Phase.EXPERIMENT, steps)).files
+        pair = f"pair {out.stem.removeprefix('pair')} of {repeats}"
+        title = pair if out.stem.startswith("pair") else "first run"
+        report = RunReport(watch, title, Phase.EXPERIMENT, steps)
+        return _run(plan.command, asked, report).files
 
     now = time.monotonic()
     repeats = repeats_for(len(baseline.onset_steps), baseline.pairs)

@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.tui.actions import ACTIONS, bindings
-from bisect_debugger.tui.export import edit, editor_command, write_copied, write_numbered
+from bisect_debugger.tui.export import NO_EDITOR, edit, has_editor, write_copied, write_numbered
 from bisect_debugger.tui.look import elide
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.screens.buffer import BufferScreen
@@ -306,9 +306,12 @@ class BisectApp(App[None]):
             path = write_copied(text)
         except (OSError, RuntimeError) as error:
             # Without a home folder there is no cache folder, which is a RuntimeError.
-            self.say(f"copied; the cache folder cannot be written to: {elide(str(error), 60)}")
+            self.say(
+                f"sent to the clipboard; the cache folder cannot be written to: {elide(str(error), 60)}"
+            )
         else:
-            self._say_path("copied; also written to", path)
+            # Whether a terminal takes what it is sent cannot be known; the file is certain.
+            self._say_path("sent to the clipboard; also written to", path)
 
     def action_export(self) -> None:
         """Write the note beside the first run."""
@@ -325,15 +328,13 @@ class BisectApp(App[None]):
         path = self._write_note(await self.session.note())
         if path is None:
             return
-        problem = ""
+        if not has_editor():
+            self.say(NO_EDITOR)
+            return
         with self.suspend():
-            # Nothing may leave this block by an error: the terminal would not be taken back.
-            try:
-                edit(editor_command(path))
-            except (OSError, ValueError) as error:
-                problem = elide(str(error), 50)
+            problem = edit(path)
         if problem:
-            self.say(f"the editor did not start: {problem}; see $EDITOR")
+            self.say(elide(problem, self.size.width))
 
     def _write_note(self, content: str) -> Path | None:
         folder = self.session.paths[0].parent

@@ -129,7 +129,7 @@ def _compared(run: RunView) -> list[str]:
         return []
     counted = f"{run.last.compared:,} digests of groups compared"
     if run.onset is not None:
-        return [f"differs from run 1 since step {run.onset}; it ends soon ({counted})"]
+        return [f"differs from run 1 since step {run.onset} ({counted})"]
     return [f"equal to run 1 so far ({counted})"]
 
 
@@ -161,7 +161,8 @@ def _experiment(tried: ExperimentView, view: TwinsView, now: float, width: int) 
     what = cut(f"{tried.began.shown}: {tried.began.meaning}", width - 2)
     lines = [Text(f"> {what}", "bold")]
     if view.trial is not None and view.trial.ended is None:
-        lines.append(Text(f"    {cut(run_words(view.trial, now)[0], width - 4)}"))
+        words = f"{view.trial.began.title}: {run_words(view.trial, now)[0]}"
+        lines.append(Text(f"    {cut(words, width - 4)}"))
     return lines
 
 
