@@ -121,9 +121,13 @@ def _verdict(pair: Pair, walk: WalkResult, training: int | None, tolerance: floa
 
 
 def _summary(run: Run) -> RunSummary:
-    closed = run.steps(0, run.step_count)
-    steps = int((closed.closed & (closed.step >= 0)).sum())
-    return RunSummary(str(run.path), run.facts.rank, steps, run.event_count, run.facts.complete)
+    return RunSummary(
+        str(run.path),
+        run.facts.rank,
+        run.closed_step_count,
+        run.event_count,
+        run.facts.complete,
+    )
 
 
 def _compared(pair: Pair) -> Compared:
@@ -184,6 +188,10 @@ def _origin(pair: Pair, found: Found) -> Origin:
         first_reached=reached,
         first_gradient=_reached(found.first_gradient),
         contaminated=tuple(found.contaminated),
+        arrivals=tuple(
+            Reached(row.step, component, row.name, row.group)
+            for component, row in found.contaminated.items()
+        ),
         difference=case.difference,
         evidence=evidence_sentences(case, found, remedy),
         advice=remedy.advice,

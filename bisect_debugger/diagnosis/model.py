@@ -123,6 +123,7 @@ class Origin:
         first_reached: where it first arrived in another component, or None.
         first_gradient: where it first arrived in another component's gradient, or None.
         contaminated: components it reached, in order of arrival.
+        arrivals: where it arrived in each of them, in the same order.
         operator: culprit operator, or empty where no zoom was run.
         location: the user's line that ran the operator, or empty.
         difference: numbers, or None where no payload was recorded.
@@ -144,6 +145,7 @@ class Origin:
     first_reached: Reached | None = None
     first_gradient: Reached | None = None
     contaminated: tuple[str, ...] = ()
+    arrivals: tuple[Reached, ...] = ()
     operator: str = ""
     location: str = ""
     difference: Difference | None = None

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from bisect_debugger.causality.knobs import KNOBS, in_order_for, knob_called
 from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Experiment, Origin, Verdict
-from bisect_debugger.driver.knobs import KNOBS, in_order_for, knob_called
 from bisect_debugger.driver.minimal import smallest
 from bisect_debugger.errors import BisectError
 from bisect_debugger.progress import ExperimentBegan, ExperimentEnded, Listener

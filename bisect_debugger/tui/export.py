@@ -40,15 +40,29 @@ def write_copied(content: str) -> Path:
     return path
 
 
+def is_first_time() -> bool:
+    """Nobody has used the UI here before; from now on somebody has.
+
+    Where that cannot be written down it is never the first time: a hint that comes back each time
+    is in the way.
+    """
+    try:
+        mark = cache_folder() / "seen"
+        if mark.exists():
+            return False
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    except (OSError, RuntimeError):
+        return False
+    return True
+
+
 def cache_folder() -> Path:
     """The user's cache folder of this program, by the XDG base directory specification."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     # The specification has a relative path ignored.
     base = Path(named) if named.startswith("/") else Path("~/.cache").expanduser()
     return base / "bisect-debugger"
-
-
-NO_EDITOR = "no editor is set: leave with q, run export EDITOR=nano (or another), and open again"
 
 
 def has_editor() -> bool:

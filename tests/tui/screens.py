@@ -28,7 +28,7 @@ async def opened(
 
 async def settled(pilot: "Pilot[None]") -> None:
     """Wait until nothing is being read and everything is painted."""
-    for _ in range(3):
+    for _ in range(4):
         await pilot.pause()
         await pilot.app.workers.wait_for_complete()
     await pilot.pause()

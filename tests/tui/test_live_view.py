@@ -21,6 +21,7 @@ from bisect_debugger.progress import (
     TwinsView,
 )
 from bisect_debugger.tui.live.view import duration, live_lines, title
+from bisect_debugger.tui.look import Look
 
 BEGAN = TwinsBegan(("python", "train.py", "--seed", "42"), Path(".bisect-debugger/twins/3"), 2)
 FIRST = RunBegan("run 1 of 2", Phase.RECORDED, None, 0.0)
@@ -38,7 +39,7 @@ def seen(*events: Event, lines: tuple[str, ...] = OUTPUT) -> Seen:
 
 
 def shown(what: Seen, now: float = 30.0, size: tuple[int, int] = (80, 21)) -> list[str]:
-    return [line.plain for line in live_lines(what, now, *size, ascii_only=True)]
+    return [line.plain for line in live_lines(what, now, *size, Look(ascii_only=True))]
 
 
 def test_two_runs_and_the_last_lines_of_the_trainer() -> None:
@@ -110,7 +111,7 @@ def test_however_much_happens_it_fits(size: tuple[int, int]) -> None:
     )
     lines = shown(what, 9.0, size)
     assert len(lines) <= size[1]
-    assert max(map(len, lines)) <= size[0]
+    assert max(map(cell_len, lines)) <= size[0]
     assert lines[0] == "python train.py --seed 42"[: size[0]] or "…" in lines[0]
     # What goes on now is never what gives way; where there is room, some output stays too.
     assert any(line.startswith("> k29: m") for line in lines)

@@ -94,7 +94,7 @@ class Work:
         try:
             found = self._drive(self._watched, self.stop)
             self.session = Session(open_pair(*found.files))
-            self.session.diagnosis = found.diagnosis
+            self.session.known(found.diagnosis)
         except BaseException as error:  # noqa: BLE001 - raised again once the UI is left
             self.error = error
         finally:
