@@ -80,19 +80,29 @@ class BisectApp(App[BisectError | None]):
         return [*filters, self._ascii] if self.ascii_only else filters
 
     def on_mount(self) -> None:
+        """Begin."""
+        self.begin()
+
+    def begin(self) -> None:
         """Paint which runs are opened, then open them."""
         self.push_screen(StartScreen(self._paths))
-        self.call_after_refresh(self._begin)
-
-    def _begin(self) -> None:
-        self.run_worker(self._open(), group="open", exclusive=True)
+        self.call_after_refresh(lambda: self.run_worker(self._open(), group="open"))
 
     async def _open(self) -> None:
         try:
             lines, session = await self._reader.ask(self._open_runs)
         except BisectError as error:
             self.exit(error)
-            return
+        else:
+            self.open_session(session, lines)
+
+    def open_session(self, session: "Session", lines: "Sequence[PairLine]" = ()) -> None:
+        """Show open runs, with the verdict first.
+
+        Args:
+            session: the pair that is shown first.
+            lines: all pairs that can be shown.
+        """
         from bisect_debugger.tui.look import Look
         from bisect_debugger.tui.navigation import Navigator
         from bisect_debugger.tui.outputs import Outputs
@@ -102,7 +112,7 @@ class BisectApp(App[BisectError | None]):
         self.session, self.pairs = session, Pairs(self, lines, session)
         self.navigator, self.outputs = Navigator(self), Outputs(self)
         self._opened = True
-        await self.navigator.go("verdict")
+        self.navigator.later(self.navigator.go("verdict"))
 
     def _open_runs(self) -> "tuple[Sequence[PairLine], Session]":
         """In the reader's thread: what reads is imported there as well."""

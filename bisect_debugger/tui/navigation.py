@@ -115,7 +115,11 @@ class Navigator:
             if not app.is_running or name == self.current:
                 return
             self.current = name
-            await app.switch_screen(self.screens[name])
+            if len(app.screen_stack) == 1:
+                # Textual's own screen, which nothing may take away.
+                await app.push_screen(self.screens[name])
+            else:
+                await app.switch_screen(self.screens[name])
 
     async def show_step(self, common_row: int, name: str = "", group: Group | None = None) -> None:
         """Show the events of a common step."""

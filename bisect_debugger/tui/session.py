@@ -13,15 +13,12 @@ from bisect_debugger.twins import Pair, Row, open_pair
 from bisect_debugger.views.buffer import BufferView, buffer_view
 from bisect_debugger.views.facts import FactRow, fact_rows
 from bisect_debugger.views.growth import Growth, GrowthPoint, growth_points, rows_to_look_at
-from bisect_debugger.views.ribbon import Ribbon
+from bisect_debugger.views.ribbon import Ribbon, read_cells, recorded_groups
 from bisect_debugger.views.source import Code, code_at
 from bisect_debugger.views.states import Compared, compared_of
 
-BLOCK = 256
-"""Steps per read where single steps are looked at."""
-
-SWEEP = 16_384
-"""Steps per read where the whole run is swept, in the background."""
+_CELLS_AT_A_TIME = 8
+"""Cells of a zoomed-out ribbon that are read before what is looked at gets its turn."""
 
 GROWTH_STEPS = 120
 """Evenly spread steps of a growth; each has to be aligned."""
@@ -38,7 +35,7 @@ class Session:
         self.rank = pair.a.facts.rank
         self.step_count = pair.step_count
         self.diagnosis: Diagnosis | None = None
-        self.ribbon = Ribbon(self.step_count)
+        self.ribbon = Ribbon(self.step_count, recorded_groups(pair))
         self.closed = False
 
     @classmethod
@@ -61,26 +58,25 @@ class Session:
         # Two screens may have asked; the second finds it done.
         return self.diagnosis or diagnose_pair(self._pair)
 
-    def known(self, diagnosis: Diagnosis) -> None:
-        """Take a diagnosis that was made elsewhere, with its experiments."""
-        self.diagnosis = diagnosis
-
     async def compared(self) -> Compared:
         """What was held against each other, for a screen that has nothing else to show."""
         return await self._reader.ask(lambda: compared_of(self._pair))
 
     # --- steps
 
-    async def fill_ribbon(self, lo: int, hi: int) -> AsyncIterator[int]:
-        """Read what the ribbon lacks of rows ``lo:hi``; yields how many steps are read."""
-        most = BLOCK if hi - lo <= 4 * BLOCK else SWEEP
-        while (span := self.ribbon.missing(lo, hi, most)) is not None:
-            first, last = span
-            await self._reader.ask(partial(self._fill, first, last), BACKGROUND)
-            yield last - first
+    async def fill_ribbon(self, each: int, first: int, last: int) -> AsyncIterator[int]:
+        """Read the cells ``first:last`` of ``each`` steps that are missing; yields how many."""
+        missing = self.ribbon.missing(each, first, last)
+        most = len(missing) if each == 1 else _CELLS_AT_A_TIME
+        for lo in range(0, len(missing), max(1, most)):
+            some = missing[lo : lo + most]
+            await self._reader.ask(partial(self._fill, each, some[0], some[-1] + 1))
+            yield len(some)
 
-    def _fill(self, lo: int, hi: int) -> None:
-        self.ribbon.fill(lo, *self._pair.ribbon(lo, hi))
+    def _fill(self, each: int, first: int, last: int) -> None:
+        for number, cell in read_cells(self._pair, each, first, last):
+            self._reader.check()
+            self.ribbon.fill(each, number, cell)
 
     async def step_number(self, common_row: int) -> int:
         """The step number of a common row."""
@@ -96,7 +92,7 @@ class Session:
 
     async def previous_different(self, start: int) -> int | None:
         """The last differing common row before ``start``, or None."""
-        return await self._reader.ask(lambda: self._pair.last_different_row(start))
+        return await self._reader.ask(lambda: next(self._pair.different_rows_before(start), None))
 
     # --- events
 
@@ -130,9 +126,7 @@ class Session:
         last = await self.step_number(self.step_count - 1)
         for lo in range(0, len(rows), every):
             block = rows[lo : lo + every]
-            found += await self._reader.ask(
-                lambda block=block: self._points(block, key), BACKGROUND
-            )
+            found += await self._reader.ask(partial(self._points, block, key), BACKGROUND)
             yield Growth(key[1], key[0], tuple(found), last, self.step_count)
 
     def _points(self, rows: Sequence[int], key: tuple[Group, str]) -> list[GrowthPoint]:

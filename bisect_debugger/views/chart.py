@@ -37,7 +37,7 @@ def log_chart(
     for row, cells in enumerate(grid):
         lines.append(f"{labels.get(row, ''):>{_LABEL - 1}} |{''.join(cells)}|")
     lines.append(f"{'':>{_LABEL - 1}} +{'-' * columns}+")
-    return [*lines, _step_labels(first, last, columns)]
+    return [line[:width] for line in [*lines, _step_labels(first, last, columns)]]
 
 
 def _decades(values: Sequence[float]) -> tuple[int, int]:
@@ -80,4 +80,4 @@ def _step_labels(first: int, last: int, columns: int) -> str:
     right = f"step {last}: last compared" if last != first else "the only step"
     gap = columns + 2 - len(left) - len(right)
     head = " " * (_LABEL - 1)
-    return f"{head} {left}{' ' * gap}{right}" if gap > 0 else f"{head} {right}"
+    return f"{head} {left}{' ' * gap}{right}" if gap > 0 else f" {right}"

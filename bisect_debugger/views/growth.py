@@ -133,6 +133,11 @@ def growth_words(growth: Growth) -> str:
     if growth.measure is Measure.SHARE:
         if not any(point.differs for point in growth.points):
             return "Equal in every step that was looked at; the chart shows the whole step."
+        if growth.group is Group.RNG:
+            return (
+                "The state of a generator is kept as a digest only, which has no distance; the "
+                "chart shows which share of each step's events differs."
+            )
         return (
             "Values of this buffer were not recorded; the chart shows which share of each step's "
             "events differs. Record at level full for distances."

@@ -17,7 +17,7 @@ from bisect_debugger.tui.widgets.ribbon import RibbonView
 from bisect_debugger.twins import Status
 from bisect_debugger.views.ribbon import RibbonCell
 
-_SWEPT_AT_ONCE = 5_000
+_WHOLE_AT_FIRST = 5_000
 """Steps of a run that is shown as a whole at first; a longer one begins at its onset."""
 
 
@@ -61,13 +61,13 @@ class TimelineScreen(BaseScreen):
             marks.update({} if row is None else {row: "V"})
         for origin in diagnosis.origins:
             row = await session.row_of_step(origin.step)
-            marks.update({} if row is None else {row: "O"})
+            marks.update({} if row is None else {row: marks.get(row, "") + "O"})
         onset = diagnosis.onset
         row = await session.row_of_step(onset.step) if onset is not None else 0
         ribbon.show(session.ribbon, marks, row or 0)
         if onset is not None and onset.group in ribbon.groups:
             ribbon.group = ribbon.groups.index(onset.group)
-        if ribbon.columns < session.step_count <= _SWEPT_AT_ONCE:
+        if ribbon.columns < session.step_count <= _WHOLE_AT_FIRST:
             while ribbon.zoom(1):
                 pass
         self._title_line()
@@ -94,16 +94,16 @@ class TimelineScreen(BaseScreen):
     @on(RibbonView.Wanted)
     def read_cells(self, message: RibbonView.Wanted) -> None:
         """Read what came into view; what is not in view any more need not be read."""
-        self.read(self._read(message.lo, message.hi), "cells")
+        self.read(self._read(message.each, message.first, message.last), "cells")
 
-    async def _read(self, lo: int, hi: int) -> None:
-        ribbon, session, done = self.query_one(RibbonView), self.session, 0
+    async def _read(self, each: int, first: int, last: int) -> None:
+        ribbon, done = self.query_one(RibbonView), 0
         try:
-            async for steps in session.fill_ribbon(lo, hi):
-                done += steps
-                if done < hi - lo:
-                    self.set_busy(f"reading {100 * done // (hi - lo)} %")
-                ribbon.changed()
+            async for cells in self.session.fill_ribbon(each, first, last):
+                done += cells
+                if done < last - first:
+                    self.set_busy(f"reading {100 * done // (last - first)} %")
+                ribbon.filled()
         finally:
             self.set_busy("")
 
@@ -117,30 +117,20 @@ class TimelineScreen(BaseScreen):
         if not self.session.step_count:
             return
         cell, group = ribbon.cursor_cell, ribbon.cursor_group
-        status = cell.statuses[group]
-        where = self._where(cell)
-        word = "not read yet" if status is None else status.word
-        self.set_status(f"enter: events  {where}, {group.label}: {word}")
+        if cell is None:
+            self.set_status("reading ...")
+            self.query_one("#words", Static).update("")
+            return
+        status = cell.statuses[group].word
+        self.set_status(f"enter: events  {_where(cell)}, {group.label}: {status}")
         self.query_one("#words", Static).update(self._words(cell, ribbon.groups))
-
-    def _where(self, cell: RibbonCell) -> str:
-        first = self.session.ribbon.step_number(cell.lo)
-        last = self.session.ribbon.step_number(cell.hi - 1)
-        if first is None or last is None:
-            return "..."
-        return step_words(first) if first == last else f"{step_words(first)} to {step_words(last)}"
 
     def _words(self, cell: RibbonCell, shown: tuple[Group, ...]) -> Text:
         differing = [group.label for group in cell.differing]
-        text = Text()
-        if None in cell.statuses:
-            text.append("reading ...\n")
-        elif differing:
-            text.append(f"{self._where(cell)}: differs in {', '.join(differing)}\n")
-        else:
-            text.append(f"{self._where(cell)}: nothing differs\n")
+        what = f"differs in {', '.join(differing)}" if differing else "nothing differs"
+        text = Text(f"{_where(cell)}: {what}\n")
         missing = [group.label for group in Group if group not in shown]
-        if missing and self.session.ribbon.read_steps == self.session.step_count:
+        if missing:
             text.append(f"not recorded: {', '.join(missing)}\n")
         text.append("O an origin began   V first visible in a loss\n")
         for status in Status:
@@ -155,21 +145,20 @@ class TimelineScreen(BaseScreen):
 
     async def _go_in(self) -> None:
         ribbon = self.query_one(RibbonView)
-        cell, group = ribbon.cursor_cell, ribbon.cursor_group
-        row = cell.lo
-        if cell.hi - cell.lo > 1:
-            found = await self.session.next_different(cell.lo)
-            row = found if found is not None and found < cell.hi else cell.lo
-        self.debugger.show_step(row, group=group)
+        (lo, hi), row = ribbon.cursor_rows, ribbon.cursor_rows[0]
+        if hi - lo > 1:
+            found = await self.session.next_different(lo)
+            row = found if found is not None and found < hi else lo
+        self.debugger.show_step(row, group=ribbon.cursor_group)
 
     async def next_divergence(self, forward: bool) -> None:
         """Go to the next or previous step in which anything differs."""
         ribbon = self.query_one(RibbonView)
-        cell = ribbon.cursor_cell
+        lo, hi = ribbon.cursor_rows
         if forward:
-            row = await self.session.next_different(cell.hi)
+            row = await self.session.next_different(hi)
         else:
-            row = await self.session.previous_different(cell.lo)
+            row = await self.session.previous_different(lo)
         if row is None:
             self.say(f"no {'later' if forward else 'earlier'} step differs")
         else:
@@ -186,6 +175,12 @@ class TimelineScreen(BaseScreen):
         lines = []
         for number in range(first, min(ribbon.cells_there, first + ribbon.columns)):
             cell = ribbon.cell(number)
-            names = ", ".join(group.label for group in cell.differing)
-            lines.append(f"{self._where(cell)}: {names or 'equal'}")
+            if cell is not None:
+                names = ", ".join(group.label for group in cell.differing)
+                lines.append(f"{_where(cell)}: {names or 'equal'}")
         return "\n".join(lines)
+
+
+def _where(cell: RibbonCell) -> str:
+    first = step_words(cell.first_step)
+    return first if cell.hi - cell.lo == 1 else f"{first} to {step_words(cell.last_step)}"

@@ -60,10 +60,10 @@ class RibbonView(Widget, can_focus=True):
         """A cell was chosen."""
 
     class Wanted(Message):
-        """Steps came into view that were not read yet."""
+        """Cells ``first:last`` came into view and were not read yet."""
 
-        def __init__(self, lo: int, hi: int) -> None:
-            self.lo, self.hi = lo, hi
+        def __init__(self, each: int, first: int, last: int) -> None:
+            self.each, self.first, self.last = each, first, last
             super().__init__()
 
     def __init__(self, look: Look) -> None:
@@ -73,29 +73,29 @@ class RibbonView(Widget, can_focus=True):
         self.each = 1
         """Steps a cell."""
         self.groups: tuple[Group, ...] = tuple(Group)
-        self._ribbon = Ribbon(0)
+        self._ribbon = Ribbon(0, ())
         self._marks: Mapping[int, str] = {}
-        self._asked: tuple[int, int] | None = None
+        self._asked: tuple[int, int, int] | None = None
 
     def show(self, ribbon: Ribbon, marks: Mapping[int, str], row: int) -> None:
         """Show a ribbon.
 
         Args:
-            ribbon: the statuses, filled as they are read.
-            marks: a character over the cell of a common row, e.g. ``O`` for an origin.
+            ribbon: the cells, filled as they are read.
+            marks: letters over the cell of a common row, e.g. ``O`` for an origin.
             row: where the cursor stands.
         """
         self._ribbon, self._marks = ribbon, marks
+        self.groups = ribbon.recorded or tuple(Group)
+        self.set_reactive(RibbonView.group, min(self.group, len(self.groups) - 1))
+        self.styles.height = len(self.groups) + 3
         self.set_reactive(RibbonView.row, max(0, min(row, ribbon.steps - 1)))
         self.changed()
 
     def changed(self) -> None:
-        """Steps were read, or the look is another: paint again, and ask for what is missing."""
-        self.groups = self._ribbon.recorded_groups() or tuple(Group)
-        self.set_reactive(RibbonView.group, min(self.group, len(self.groups) - 1))
+        """The cells are others: paint them, and ask for those that are missing."""
         self._asked = None
-        self.styles.height = len(self.groups) + 3
-        self.refresh(layout=True)
+        self.refresh()
         self.post_message(self.Moved())
 
     # --- geometry: the page of cells that holds the cursor
@@ -103,7 +103,7 @@ class RibbonView(Widget, can_focus=True):
     @property
     def cells_there(self) -> int:
         """Cells of the whole ribbon."""
-        return -(-self._ribbon.steps // self.each)
+        return self._ribbon.count(self.each)
 
     @property
     def _cell_width(self) -> int:
@@ -119,15 +119,20 @@ class RibbonView(Widget, can_focus=True):
     def _first(self) -> int:
         return self.row // self.each // self.columns * self.columns
 
-    def cell(self, number: int) -> RibbonCell:
-        """One cell by its number."""
-        lo = number * self.each
-        return self._ribbon.cell(lo, lo + self.each)
+    def cell(self, number: int) -> RibbonCell | None:
+        """One cell by its number, None while it is being read."""
+        return self._ribbon.cell(self.each, number)
 
     @property
-    def cursor_cell(self) -> RibbonCell:
-        """The cell under the cursor."""
+    def cursor_cell(self) -> RibbonCell | None:
+        """The cell under the cursor, None while it is being read."""
         return self.cell(self.row // self.each)
+
+    @property
+    def cursor_rows(self) -> tuple[int, int]:
+        """Common rows ``lo:hi`` of the cell under the cursor."""
+        lo = self.row // self.each * self.each
+        return lo, min(lo + self.each, self._ribbon.steps)
 
     @property
     def cursor_group(self) -> Group:
@@ -135,6 +140,11 @@ class RibbonView(Widget, can_focus=True):
         return self.groups[self.group]
 
     # --- moving
+
+    def filled(self) -> None:
+        """Cells were read: paint them."""
+        self.refresh()
+        self.post_message(self.Moved())
 
     def zoom(self, by: int) -> bool:
         """Take the next finer (-1) or coarser (1) zoom; False where there is none."""
@@ -232,8 +242,8 @@ class RibbonView(Widget, can_focus=True):
         for number in numbers:
             lo = number * self.each
             found = [mark for row, mark in self._marks.items() if lo <= row < lo + self.each]
-            # An origin goes before what it made visible.
-            mark = min(found, default=" ")
+            # An origin goes before what it made visible, where there is room for one letter.
+            mark = "".join(sorted(set("".join(found))))[: self._cell_width]
             line += mark.ljust(self._cell_width)
         return line
 
@@ -243,7 +253,8 @@ class RibbonView(Widget, can_focus=True):
         head = Style(reverse=True) if here and self.has_focus else Style(bold=here)
         line = [(f"{SHORT_GROUPS[group]:<{HEAD - 1}}", head), (" ", Style())]
         for number in numbers:
-            status = self.cell(number).statuses[group]
+            cell = self.cell(number)
+            status = None if cell is None else cell.statuses[group]
             style = Style() if status is None else self.look.style(status)
             character = "?" if status is None else self.look.character(status)
             if here and number == self.row // self.each:
@@ -265,15 +276,16 @@ class RibbonView(Widget, can_focus=True):
         return line
 
     def _label(self, number: int) -> str:
-        step = self._ribbon.step_number(number * self.each)
-        return "" if step is None else "init" if step < 0 else str(step)
+        cell = self.cell(number)
+        if cell is None:
+            return ""
+        return "init" if cell.first_step < 0 else str(cell.first_step)
 
     def _ask_for_page(self) -> None:
-        lo = self._first * self.each
-        hi = min(self._ribbon.steps, lo + self.columns * self.each)
-        if lo < hi and self._asked != (lo, hi) and self._ribbon.missing(lo, hi, 1) is not None:
-            self._asked = (lo, hi)
-            self.post_message(self.Wanted(lo, hi))
+        page = (self.each, self._first, self._first + self.columns)
+        if self._asked != page and self._ribbon.missing(*page):
+            self._asked = page
+            self.post_message(self.Wanted(*page))
 
     def on_focus(self) -> None:
         """The cursor shows where the keys go."""
