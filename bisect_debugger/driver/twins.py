@@ -22,6 +22,7 @@ from bisect_debugger.driver.outcome import Recorded
 from bisect_debugger.driver.record import record
 from bisect_debugger.driver.reporting import RunReport, Watch
 from bisect_debugger.driver.session import Settings
+from bisect_debugger.driver.zoom import elsewhere_words, zoom_steps
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.progress import ExperimentsBegan, Judging, Phase, Told, TwinsBegan
 
@@ -223,6 +224,7 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
         settings,
         level="full",
         payload=(max(onset.step - 1, -1), end),
+        zoom=zoom_steps(first.diagnosis),
         max_steps=min(end, plan.max_steps or end),
     )
     recorded = []
@@ -236,8 +238,10 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
     seen = (second.diagnosis.verdict, now.step if now else None)
     first, second = replace(first, second_pass=seen), replace(second, second_pass=seen)
     if now is not None and now.step == onset.step:
+        elsewhere = elsewhere_words(first.diagnosis, second.diagnosis)
         diagnosis = replace(second.diagnosis, pairs=first.diagnosis.pairs)
-        return replace(second, diagnosis=diagnosis)
+        second = replace(second, diagnosis=diagnosis)
+        return _remarked(second, elsewhere) if elsewhere else second
     return _remarked(first, _moved(onset.step, now.step if now else None, again.max_steps or end))
 
 

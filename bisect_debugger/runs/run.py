@@ -285,6 +285,11 @@ class Run:
         with self._columns.decoding():
             return self.step_number(row), self.buffers[index].name
 
+    def place_in_step(self, event: int) -> int:
+        """How many events of its step stand before an event."""
+        starts = self._read("steps/first_event", 0, self.step_count)
+        return event - int(starts[np.searchsorted(starts, event, side="right") - 1])
+
     def edges(self) -> npt.NDArray[np.int64]:
         """Recorded dataflow, (n, 6).
 
