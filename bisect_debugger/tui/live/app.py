@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from bisect_debugger.errors import UiFailed
+from bisect_debugger.errors import BisectError
 from bisect_debugger.progress import Listener, Stop
 from bisect_debugger.tui.app import BisectApp
 from bisect_debugger.tui.live.confirm import Confirm
@@ -117,6 +117,17 @@ class LiveApp(BisectApp):
         self._work.stop.ask()
 
 
+class LiveUiFailed(BisectError):
+    """The live UI ended by an error of its own."""
+
+    def __init__(self) -> None:
+        """Say what became of the training."""
+        super().__init__(
+            "The terminal UI failed, and what it failed of stands above; a training that still "
+            "went on was ended with it. --no-tui does the same without the UI. Please report it."
+        )
+
+
 @contextlib.contextmanager
 def _signals_end(app: LiveApp) -> Iterator[None]:
     """Signals end the training in order, where they would end this process and leave it behind."""
@@ -150,7 +161,7 @@ def watch(drive: Callable[[Listener, Stop], Found], *, ascii_only: bool = False)
         try:
             app.run()
             if app.return_code:
-                error = UiFailed()
+                error = LiveUiFailed()
         finally:
             work.finish()
     return work.left(error)
