@@ -1,11 +1,13 @@
 """`open A B`: the terminal UI."""
 
 import argparse
+import re
 import sys
 from itertools import combinations
 from pathlib import Path
 
-from bisect_debugger.errors import UsageError
+from bisect_debugger.commands.output import check_target, write
+from bisect_debugger.errors import UsageError, printable
 
 _HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
@@ -15,11 +17,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", nargs="+", metavar="RUN", help="recorded runs, two or more")
     parser.add_argument("--ascii", action="store_true", help="plain ASCII symbols")
     parser.add_argument("--light", action="store_true", help="colours for a light terminal")
+    parser.add_argument(
+        "--screenshot", metavar="F", help="paint one screen into F.svg or F.txt, without a terminal"
+    )
+    parser.add_argument("--screen", metavar="NAME", help="of the screenshot (default: verdict)")
+    parser.add_argument(
+        "--size", type=size, metavar="WxH", help="columns and lines of it (default: 80x24)"
+    )
+    parser.add_argument("--force", action="store_true", help="replace a screenshot that exists")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Open the UI; what is plainly no pair of runs is refused before the screen is touched."""
     _refuse(arguments.runs)
+    if arguments.screenshot is not None:
+        return _screenshot(arguments)
+    for option in ("screen", "size"):
+        if getattr(arguments, option) is not None:
+            raise UsageError(f"--{option} is for a picture: add --screenshot F.svg.")
     # Textual draws on stderr, reads from stdin, and asks stdout for its size.
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise UsageError(
@@ -29,6 +44,44 @@ def run(arguments: argparse.Namespace) -> int:
 
     show(*arguments.runs, ascii_only=arguments.ascii, light=arguments.light)
     return 0
+
+
+def _screenshot(arguments: argparse.Namespace) -> int:
+    target = arguments.screenshot
+    suffix = Path(target).suffix
+    if suffix not in (".svg", ".txt"):
+        raise UsageError(
+            f"{printable(target)} is neither .svg nor .txt; give the screenshot one of those names."
+        )
+    check_target(target, force=arguments.force, inputs=arguments.runs)
+    from bisect_debugger.tui.screenshot import DEFAULT_SIZE, screenshot
+
+    content = screenshot(
+        tuple(arguments.runs),
+        arguments.screen or "verdict",
+        arguments.size or DEFAULT_SIZE,
+        as_text=suffix == ".txt",
+        ascii_only=arguments.ascii,
+        light=arguments.light,
+    )
+    write(target, content, force=arguments.force)
+    return 0
+
+
+def size(text: str) -> tuple[int, int]:
+    """Columns and lines, ``120x40``.
+
+    Raises:
+        ArgumentTypeError: it is no size, or one that no terminal has.
+    """
+    found = re.fullmatch(r"([0-9]{1,3})x([0-9]{1,3})", text, re.ASCII)
+    columns, lines = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not (20 <= columns <= 500 and 5 <= lines <= 500):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no size of a terminal; write columns x lines, e.g. 120x40, from 20x5 to "
+            "500x500"
+        )
+    return columns, lines
 
 
 def _refuse(runs: list[str]) -> None:

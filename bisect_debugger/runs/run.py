@@ -285,6 +285,10 @@ class Run:
         with self._columns.decoding():
             return self.step_number(row), self.buffers[index].name
 
+    def place_in_step(self, event: int) -> int:
+        """How many events of its step stand before an event."""
+        return event - self._first_event(self.row_of_event(event))
+
     def edges(self) -> npt.NDArray[np.int64]:
         """Recorded dataflow, (n, 6).
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from bisect_debugger.tui.export import (
     edit,
-    editor_command,
+    has_editor,
     is_first_time,
     write_copied,
     write_numbered,
@@ -43,9 +43,11 @@ class Outputs:
             path = write_copied(text)
         except (OSError, RuntimeError) as error:
             # Without a home folder there is no cache folder, which is a RuntimeError.
-            app.say(f"copied; the cache folder cannot be written to: {elide(str(error), 60)}")
+            words = "sent to the clipboard; the cache folder cannot be written to"
+            app.say(f"{words}: {elide(str(error), 60)}")
         else:
-            self._say_path("copied; also written to", path)
+            # Whether a terminal takes what it is sent cannot be known; the file is certain.
+            self._say_path("sent to the clipboard; also written to", path)
 
     async def export(self) -> None:
         """Write the note beside the first run."""
@@ -57,15 +59,13 @@ class Outputs:
         path = self._write_note(await app.session.note())
         if path is None:
             return
-        problem = ""
+        if not has_editor():
+            self._say_path("no $EDITOR is set (try: export EDITOR=nano); the note is in", path)
+            return
         with app.suspend():
-            # Nothing may leave this block by an error: the terminal would not be taken back.
-            try:
-                edit(editor_command(path))
-            except (OSError, ValueError) as error:
-                problem = elide(str(error), 50)
+            problem = edit(path)
         if problem:
-            app.say(f"the editor did not start: {problem}; see $EDITOR")
+            app.say(elide(problem, app.size.width))
 
     def _write_note(self, content: str) -> Path | None:
         folder = self._app.session.paths[0].parent
