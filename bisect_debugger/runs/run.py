@@ -287,8 +287,7 @@ class Run:
 
     def place_in_step(self, event: int) -> int:
         """How many events of its step stand before an event."""
-        starts = self._read("steps/first_event", 0, self.step_count)
-        return event - int(starts[np.searchsorted(starts, event, side="right") - 1])
+        return event - self._first_event(self.row_of_event(event))
 
     def edges(self) -> npt.NDArray[np.int64]:
         """Recorded dataflow, (n, 6).
