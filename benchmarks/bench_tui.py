@@ -99,16 +99,22 @@ class Screen:
         return last - began
 
     def memory(self) -> float:
-        """Greatest memory so far in MB."""
-        for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 1e3
-        return psutil.Process(self.pid).memory_info().rss / 1e6
+        """Greatest memory so far in MB, of the command and of the child that reads for it."""
+        there = psutil.Process(self.pid)
+        return sum(greatest_memory(x.pid) for x in (there, *there.children(recursive=True)))
 
     def leave(self) -> None:
         """Press q and wait."""
         os.write(self._terminal, b"q")
         os.waitpid(self.pid, 0)
+
+
+def greatest_memory(pid: int) -> float:
+    """Greatest resident memory of a process in MB."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) / 1e3
+    return psutil.Process(pid).memory_info().rss / 1e6
 
 
 def measure(a: Path, b: Path) -> Measured:
