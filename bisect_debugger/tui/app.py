@@ -4,9 +4,9 @@ What reads files, and the screens that know what is in them, is imported behind 
 whoever opens two runs sees within half a second that they are being opened.
 """
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, ParamSpec
 
 from textual import events
 from textual.app import App
@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     from bisect_debugger.tui.navigation import Navigator
     from bisect_debugger.tui.outputs import Outputs
     from bisect_debugger.tui.pairs import Pairs
+    from bisect_debugger.tui.screens.base import Work
     from bisect_debugger.tui.session import Session
     from bisect_debugger.twins import Row
     from bisect_debugger.views.pairs import PairLine
+
+P = ParamSpec("P")
 
 
 class BisectApp(App[BisectError | None]):
@@ -112,7 +115,7 @@ class BisectApp(App[BisectError | None]):
         self.session, self.pairs = session, Pairs(self, lines, session)
         self.navigator, self.outputs = Navigator(self), Outputs(self)
         self._opened = True
-        self.navigator.later(self.navigator.go("verdict"))
+        self.navigator.later(self.navigator.go, "verdict")
 
     def _open_runs(self) -> "tuple[Sequence[PairLine], Session]":
         """In the reader's thread: what reads is imported there as well."""
@@ -150,45 +153,45 @@ class BisectApp(App[BisectError | None]):
 
     def show_step(self, common_row: int, name: str = "", group: "Group | None" = None) -> None:
         """Show the events of a common step."""
-        self._later(self.navigator.show_step(common_row, name, group))
+        self._later(self.navigator.show_step, common_row, name, group)
 
     def show_row(self, row: "Row") -> None:
         """Show the numbers of one event."""
-        self._later(self.navigator.show_row(row))
+        self._later(self.navigator.show_row, row)
 
     def go_to_event(self, step: int, name: str, *, values: bool = False) -> None:
         """Go to a buffer in a step, and into its values if asked for."""
-        self._later(self.navigator.go_to_event(step, name, values=values))
+        self._later(self.navigator.go_to_event, step, name, values=values)
 
     def switch_pair(self, number: int) -> None:
         """Show another pair of the runs that were opened."""
-        self._later(self.pairs.switch(number))
+        self._later(self.pairs.switch, number)
 
     def say(self, text: str) -> None:
         """Answer in the status line of the screen that a person looks at."""
         self.navigator.say(text)
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
-        self.navigator.later(work)
+    def _later(self, work: "Work[P]", *args: P.args, **kwargs: P.kwargs) -> None:
+        self.navigator.later(work, *args, **kwargs)
 
     # --- actions of the registry: going to screens
 
     def action_show_verdict(self) -> None:
         """Show the verdict."""
-        self._later(self.navigator.go("verdict"))
+        self._later(self.navigator.go, "verdict")
 
     def action_show_trail(self) -> None:
         """Show the trail."""
-        self._later(self.navigator.go("trail"))
+        self._later(self.navigator.go, "trail")
 
     def action_show_timeline(self) -> None:
         """Show the timeline."""
-        self._later(self.navigator.go("timeline"))
+        self._later(self.navigator.go, "timeline")
 
     def action_show_buffers(self) -> None:
         """Show the events of the step that was shown last, of the onset at first."""
         if self.navigator.buffers.loaded:
-            self._later(self.navigator.go("buffers"))
+            self._later(self.navigator.go, "buffers")
         else:
             self.action_first()
 
@@ -199,35 +202,35 @@ class BisectApp(App[BisectError | None]):
         if chosen is not None:
             self.show_row(chosen)
         else:
-            self._later(self.navigator.go("buffer"))
+            self._later(self.navigator.go, "buffer")
 
     def action_show_note(self) -> None:
         """Show the note."""
-        self._later(self.navigator.go("note"))
+        self._later(self.navigator.go, "note")
 
     def action_show_growth(self) -> None:
         """Show how the difference of the buffer that is looked at grows."""
-        self._later(self.navigator.follow())
+        self._later(self.navigator.follow)
 
     def action_show_reach(self) -> None:
         """Show what the origins contaminated."""
-        self._later(self.navigator.go("reach"))
+        self._later(self.navigator.go, "reach")
 
     def action_show_experiments(self) -> None:
         """Show the experiments."""
-        self._later(self.navigator.go("experiments"))
+        self._later(self.navigator.go, "experiments")
 
     def action_show_runs(self) -> None:
         """Show the facts of the runs."""
-        self._later(self.navigator.go("runs"))
+        self._later(self.navigator.go, "runs")
 
     def action_help(self) -> None:
         """Explain the screen that is looked at."""
-        self._later(self.navigator.explain())
+        self._later(self.navigator.explain)
 
     async def action_back(self) -> None:
         """Clear the filter where one hides events; else go back to where we came from."""
-        self._later(self.navigator.back())
+        self._later(self.navigator.back)
 
     def action_palette(self) -> None:
         """List everything that can be done."""
@@ -244,15 +247,15 @@ class BisectApp(App[BisectError | None]):
 
     def action_first(self) -> None:
         """Go to the first divergence."""
-        self._later(self.navigator.first())
+        self._later(self.navigator.first)
 
     def action_next(self) -> None:
         """Go to the next divergence."""
-        self._later(self.navigator.next_divergence(forward=True))
+        self._later(self.navigator.next_divergence, forward=True)
 
     def action_previous(self) -> None:
         """Go to the previous divergence."""
-        self._later(self.navigator.next_divergence(forward=False))
+        self._later(self.navigator.next_divergence, forward=False)
 
     def action_filter(self) -> None:
         """Ask for a filter of the events."""
@@ -261,7 +264,7 @@ class BisectApp(App[BisectError | None]):
         hint = "text, !text or re:pattern  enter: apply, empty for all  esc: as before"
         self.push_screen(
             Prompt("filter names", hint, self.navigator.buffers.names.text),
-            lambda text: None if text is None else self._later(self.navigator.filter(text)),
+            lambda text: None if text is None else self._later(self.navigator.filter, text),
         )
 
     def action_go_to(self) -> None:
@@ -271,7 +274,7 @@ class BisectApp(App[BisectError | None]):
         hint = "412, step 412, init, part of a name, or first  enter: go  esc: stay"
         self.push_screen(
             Prompt("go to", hint),
-            lambda text: self._later(self.navigator.go_to(text)) if text else None,
+            lambda text: self._later(self.navigator.go_to, text) if text else None,
         )
 
     def action_toggle_equal(self) -> None:
@@ -286,19 +289,19 @@ class BisectApp(App[BisectError | None]):
 
     def action_zoom_in(self) -> None:
         """Fewer steps a cell."""
-        self._later(self.navigator.zoom(-1))
+        self._later(self.navigator.zoom, -1)
 
     def action_zoom_out(self) -> None:
         """More steps a cell."""
-        self._later(self.navigator.zoom(1))
+        self._later(self.navigator.zoom, 1)
 
     def action_next_pair(self) -> None:
         """Show the next pair of runs."""
-        self._later(self.pairs.move(1))
+        self._later(self.pairs.move, 1)
 
     def action_previous_pair(self) -> None:
         """Show the pair of runs before."""
-        self._later(self.pairs.move(-1))
+        self._later(self.pairs.move, -1)
 
     def action_maximise(self) -> None:
         """Give the main pane the whole width, or undo it."""
@@ -323,11 +326,11 @@ class BisectApp(App[BisectError | None]):
 
     def action_export(self) -> None:
         """Write the note beside the first run."""
-        self._later(self.outputs.export())
+        self._later(self.outputs.export)
 
     def action_edit(self) -> None:
         """Write the note and open it in the editor."""
-        self._later(self.outputs.edit())
+        self._later(self.outputs.edit)
 
 
 _OURS = frozenset(binding.action for binding in bindings())

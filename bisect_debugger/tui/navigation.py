@@ -5,16 +5,18 @@ that moves goes through `Navigator`, one move at a time.
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.screen import ModalScreen
+from textual.worker import Worker
 
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.errors import BisectError
 from bisect_debugger.format.groups import Group
 from bisect_debugger.tui.filters import BadFilter
-from bisect_debugger.tui.screens.base import BaseScreen
+from bisect_debugger.tui.screens.base import BaseScreen, P, Work
 from bisect_debugger.tui.screens.buffer import BufferScreen
 from bisect_debugger.tui.screens.buffers import BuffersScreen
 from bisect_debugger.tui.screens.experiments import ExperimentsScreen
@@ -65,13 +67,17 @@ class Navigator:
         self._came_from: list[str] = []
         self._moving = asyncio.Lock()
 
-    def later(self, work: Coroutine[Any, Any, None]) -> None:
+    def later(self, work: Work[P], *args: P.args, **kwargs: P.kwargs) -> Worker[None]:
         """Do something that reads and moves; a newer one takes its place."""
-        self._app.run_worker(self._guarded(work), exclusive=True, group="navigation")
 
-    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        async def begun() -> None:
+            await self._guarded(partial(work, *args, **kwargs))
+
+        return self._app.run_worker(begun, group="navigation", exclusive=True)
+
+    async def _guarded(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
-            await work
+            await work()
         except (BisectError, BadFilter) as error:
             self.say(str(error))
 

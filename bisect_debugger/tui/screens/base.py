@@ -1,7 +1,8 @@
 """What every screen has: a title, a body, a status line and a footer of keys."""
 
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeAlias, cast
 
 from rich.text import Text
 from textual import on
@@ -10,6 +11,7 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
+from textual.worker import Worker
 
 from bisect_debugger.errors import BisectError
 from bisect_debugger.tui.look import Look
@@ -18,6 +20,9 @@ from bisect_debugger.tui.widgets.keybar import KeyBar
 
 if TYPE_CHECKING:
     from bisect_debugger.tui.app import BisectApp
+
+P = ParamSpec("P")
+Work: TypeAlias = Callable[P, Coroutine[Any, Any, None]]
 
 WIDE = 120
 """Columns from which a second pane stands beside the first."""
@@ -82,15 +87,19 @@ class BaseScreen(Screen[None]):
 
     def begin(self) -> None:
         """Load from the session that is open now."""
-        self.read(self.load(), "load")
+        self.read("load", self.load)
 
-    def read(self, work: Coroutine[Any, Any, None], group: str) -> None:
+    def read(self, group: str, work: Work[P], *args: P.args, **kwargs: P.kwargs) -> Worker[None]:
         """Do what waits for the reader; a newer one of the same group takes its place."""
-        self.run_worker(self._guarded(work), group=group, exclusive=True)
 
-    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        async def begun() -> None:
+            await self._guarded(partial(work, *args, **kwargs))
+
+        return self.run_worker(begun, group=group, exclusive=True)
+
+    async def _guarded(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         try:
-            await work
+            await work()
         except BisectError as error:
             self.fail(str(error))
 

@@ -246,7 +246,7 @@ class BuffersScreen(BaseScreen):
         room = self.app.size.width - len(place) - len(row.status.word) - 6
         self.set_status(f"{place}  {elide(row.name, room)}  {row.status.word}")
         if self.has_class("wide"):
-            self.read(self._numbers(row), "preview")
+            self.read("preview", self._numbers, row)
 
     async def _numbers(self, row: Row) -> None:
         view = await self.session.buffer(row)

@@ -60,7 +60,7 @@ class GrowthScreen(BaseScreen):
     def follow(self, key: tuple[Group, str]) -> None:
         """Show the growth of a buffer."""
         if key != self._key:
-            self.read(self._follow(key), "load")
+            self.read("load", self._follow, key)
 
     async def _follow(self, key: tuple[Group, str]) -> None:
         self._key, self._growth = key, None

@@ -28,7 +28,7 @@ class Palette(TypedScreen):
 
     DEFAULT_CSS = """
     Palette { align: center top; background: transparent; }
-    Palette #box { width: 100%; max-width: 76; height: auto; max-height: 100%; }
+    Palette #box { width: 100%; max-width: 90; height: auto; max-height: 100%; }
     Palette #box { background: $surface; border-bottom: solid $primary; }
     Palette Input, Palette Input:focus { height: 1; width: 1fr; border: none; padding: 0; }
     Palette VirtualTable { height: auto; max-height: 100%; background: $surface; }

@@ -61,7 +61,7 @@ class ReachScreen(BaseScreen):
         self._lines = tuple(lines)
         nothing = self.query_one("#nothing", Static)
         nothing.display = not lines
-        table.display = bool(lines)
+        table.display = self.query_one("#heads").display = bool(lines)
         if not lines:
             nothing.update(
                 "No origin is known, so nothing was contaminated: nothing diverged in training, or "

@@ -94,7 +94,7 @@ class TimelineScreen(BaseScreen):
     @on(RibbonView.Wanted)
     def read_cells(self, message: RibbonView.Wanted) -> None:
         """Read what came into view; what is not in view any more need not be read."""
-        self.read(self._read(message.each, message.first, message.last), "cells")
+        self.read("cells", self._read, message.each, message.first, message.last)
 
     async def _read(self, each: int, first: int, last: int) -> None:
         ribbon, done = self.query_one(RibbonView), 0
@@ -141,7 +141,7 @@ class TimelineScreen(BaseScreen):
     @on(RibbonView.Chosen)
     def go_in(self) -> None:
         """Show the events of the step: of several the first that differs."""
-        self.read(self._go_in(), "go-in")
+        self.read("go-in", self._go_in)
 
     async def _go_in(self) -> None:
         ribbon = self.query_one(RibbonView)

@@ -133,7 +133,7 @@ class VerdictScreen(BaseScreen):
         if message.index < len(self._origins) and (
             message.index > 0 or (self._diagnosis is not None and self._diagnosis.origins)
         ):
-            self.read(self._detail(self._origins[message.index]), "detail")
+            self.read("detail", self._detail, self._origins[message.index])
 
     async def _detail(self, origin: Origin) -> None:
         code = await self.session.code(origin)
