@@ -19,6 +19,7 @@ from bisect_debugger.note import render_note
 from bisect_debugger.progress import Listener, Stop
 from bisect_debugger.report import render_diagnosis
 from bisect_debugger.twins import open_pair
+from bisect_debugger.views.everything import render_everything
 
 TAKES_A_COMMAND = True
 
@@ -55,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--force", action="store_true", help="replace files that exist")
     add("--no-tui", action="store_true", help="do not open the terminal UI")
     add("--ascii", action="store_true", help="plain ASCII symbols in the terminal UI")
-    add("-v", "--verbose", action="store_true", help="print the trail too")
+    add("-v", "--verbose", action="store_true", help="print all that the UI shows, as text")
     add_command(parser)
 
 
@@ -135,6 +136,9 @@ def _say(result: TwinResult, arguments: argparse.Namespace) -> None:
         narrate(f"{diagnosis.sentence}\n")
     else:
         say(render_diagnosis(diagnosis, trail=arguments.verbose))
+        if arguments.verbose:
+            with open_pair(*result.files) as pair:
+                say(render_everything(pair, diagnosis))
     opening = shlex.join(["bisect-debugger", "open", *map(str, result.files)])
     narrate(f"bisect-debugger: note: {printable(note)}\n")
     narrate(f"bisect-debugger: browse it with: {printable(opening, 1000)}\n")
