@@ -69,12 +69,18 @@ class Palette(TypedScreen):
     @on(Input.Changed)
     def find(self, event: Input.Changed) -> None:
         """List the actions in which every word that was typed occurs."""
-        words = event.value.lower().split()
-        self._found = [
+        typed = event.value.strip().lower()
+        found = [
             action
             for action in ACTIONS
-            if all(word in f"{action.shown} {action.label} {action.help}".lower() for word in words)
+            if all(
+                word in f"{action.shown} {action.label} {action.help}".lower()
+                for word in typed.split()
+            )
         ]
+        # The name that was typed comes before sentences that happen to hold it.
+        names = sorted(found, key=lambda x: (x.label != typed, not x.label.startswith(typed)))
+        self._found = names if typed else found
         self._list()
 
     def _list(self) -> None:
