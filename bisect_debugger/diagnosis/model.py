@@ -30,6 +30,7 @@ __all__ = [
     "RunSummary",
     "TrailStep",
     "Verdict",
+    "Zoom",
 ]
 
 DIAGNOSIS_VERSION = 1
@@ -108,6 +109,31 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
+class Zoom:
+    """Where an origin began among the operators of its step.
+
+    Attributes:
+        found: how the walk back ended, e.g. ``kernel`` or ``entered``.
+        operator: the operator there; whether it is the culprit is said by ``found``.
+        overload: of its schema.
+        location: ``file:line`` of the program that called it.
+        module: path of the module whose forward it belongs to, or empty.
+        node: in a backward pass the name of the autograd node, else empty.
+        number: calls of the same operator from the same line that stand before it in the step.
+        excerpt: the lines around ``location``, or None where the source was not there.
+    """
+
+    found: str
+    operator: str
+    overload: str
+    location: str
+    module: str
+    node: str
+    number: int
+    excerpt: Excerpt | None
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """A divergence although everything it was computed from is equal.
 
@@ -132,7 +158,7 @@ class Origin:
         advice: what to change, in PyTorch terms, most likely first.
         confirm: what would confirm or refute the cause.
         trail: the decision tree as it was walked for this origin.
-        excerpt: the lines around ``location``, or None where they are not known.
+        zoom: what the operators of the step tell, or None where none were recorded.
         occurrence: how many events of the buffer stand before it in its step.
     """
 
@@ -155,7 +181,7 @@ class Origin:
     advice: tuple[str, ...] = ()
     confirm: str = ""
     trail: tuple[TrailStep, ...] = ()
-    excerpt: Excerpt | None = None
+    zoom: Zoom | None = None
     occurrence: int = 0
 
 
@@ -179,10 +205,28 @@ class Repeats:
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """The culprit executed again from its saved inputs, forward and backward apart."""
+    """The culprit executed again from its saved inputs, forward and backward apart.
+
+    Attributes:
+        forward: how often its result differed.
+        backward: how often its gradients did; None where no gradient came back to it.
+        component: the module that was taken out, or the line of the operator.
+        operator: the operator, or empty where it is a module.
+        as_recorded: the first forward returned what it had returned in the training.
+        script: the script that was run, with its inputs beside; empty where it was not kept.
+    """
 
     forward: Repeats | None
     backward: Repeats | None
+    component: str = ""
+    operator: str = ""
+    as_recorded: bool = True
+    script: str = ""
+
+    @property
+    def is_reproduced(self) -> bool:
+        """Some execution differed."""
+        return any(each is not None and each.different for each in (self.forward, self.backward))
 
 
 @dataclass(frozen=True, slots=True)

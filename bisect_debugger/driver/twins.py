@@ -16,6 +16,7 @@ from pathlib import Path
 from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Control, Experiment, PairVerdict, Verdict
 from bisect_debugger.driver.experiments import Bench, explain, repeats_for
+from bisect_debugger.driver.isolation import isolate
 from bisect_debugger.driver.launch import check_command
 from bisect_debugger.driver.narration import narrate
 from bisect_debugger.driver.outcome import Recorded
@@ -53,6 +54,7 @@ class Plan:
         tolerance: largest relFro of a difference that still counts as the same run.
         explain: run twins again with one condition changed, to prove the cause.
         budget: seconds after which no further experiment is begun.
+        repro: new folder for a script that executes the culprit alone, or None.
     """
 
     command: tuple[str, ...]
@@ -68,6 +70,7 @@ class Plan:
     tolerance: float | None = None
     explain: bool = False
     budget: float = 600.0
+    repro: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,8 @@ def _deepened(plan: Plan, settings: Settings, result: TwinResult, first: Recorde
         result = _with_values(plan, settings, result)
     if plan.explain and result.diagnosis.verdict is Verdict.DIVERGED:
         result = _explained(plan, settings, result)
+    if (plan.explain or plan.repro) and result.diagnosis.verdict is Verdict.DIVERGED:
+        result = _isolated(plan, settings, result)
     if plan.control:
         result = _controlled(plan, settings, result, first)
     return result
@@ -240,6 +245,16 @@ def _explained(plan: Plan, settings: Settings, result: TwinResult) -> TwinResult
         lambda words: _say(f"experiment {words}"),
     )
     return replace(result, diagnosis=explain(result.diagnosis, bench, baseline))
+
+
+def _isolated(plan: Plan, settings: Settings, result: TwinResult) -> TwinResult:
+    """Execute the culprit alone, and keep the script that does."""
+    _say("isolation: the culprit is taken out of one more run and executed alone")
+    folder = plan.repro or result.folder / "repro"
+    diagnosis = isolate(result.diagnosis, plan.command, settings, folder, result.folder)
+    if diagnosis.isolation is not None:
+        _say(f"isolation: its script is {printable(diagnosis.isolation.script)}")
+    return replace(result, diagnosis=diagnosis)
 
 
 def _baseline(result: TwinResult) -> Experiment:
