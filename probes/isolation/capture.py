@@ -41,7 +41,8 @@ class ModuleCapture:
             asked: ``component``, ``step``, ``occurrence`` and ``folder``.
             note: told what came of it.
         """
-        self._recorder, self._names, self._asked, self._note = recorder, names, asked, note
+        self._recorder, self._names, self._asked = recorder, names, asked
+        self._note: Note | None = note
         self._calls = 0
         self._module: torch.nn.Module | None = None
         self._done = False
@@ -119,13 +120,13 @@ class ModuleCapture:
             self._finish()
 
     def _finish(self) -> None:
-        if self._note is None:
+        note, self._note = self._note, None
+        if note is None:
             return
         if not self._done and not self._failed:
             self._failed = "its module was not called in that step"
         if not self._failed:
             self._guarded(self._write)
-        note, self._note = self._note, None  # type: ignore[assignment]
         note(self._failed)
 
     def _write(self) -> None:

@@ -24,7 +24,7 @@ def streams(recipes: Recipes) -> dict[str, Any]:
     }
     with unseen():
         found["torch"] = recipes.of(torch.get_rng_state(), "torch")
-        if torch.cuda.is_available() and torch.cuda.is_initialized():
+        if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             found["cuda"] = recipes.of(torch.cuda.get_rng_state_all(), "torch.cuda")
     return found
 

@@ -15,7 +15,7 @@ from probes.zoom.log import OperatorLog
 from probes.zoom.mode import NameOf, OperatorMode, Where
 
 
-class OperatorCapture(OperatorMode):
+class OperatorCapture(OperatorMode):  # type: ignore[no-untyped-call]
     """Sees the operators of a step, and writes the one that is asked for into a folder."""
 
     def __init__(

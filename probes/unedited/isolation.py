@@ -6,6 +6,8 @@ from typing import Any
 from probes.isolation.capture import ModuleCapture
 from probes.isolation.operator import OperatorCapture
 from probes.names import Names
+from probes.zoom.log import OperatorLog
+from probes.zoom.mode import NameOf, Where
 from probes.zoom.window import Zoom
 
 
@@ -16,8 +18,8 @@ class _Asked(Zoom):
         self._settings = settings
         self._capture: OperatorCapture | None = None
 
-        def make(*places: Any) -> OperatorCapture:
-            self._capture = OperatorCapture(*places, asked)
+        def make(log: OperatorLog, where: Where, name_of: NameOf) -> OperatorCapture:
+            self._capture = OperatorCapture(log, where, name_of, asked)
             return self._capture
 
         super().__init__(frozenset((asked["step"],)), at_end=True, make=make)
