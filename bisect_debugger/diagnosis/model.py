@@ -69,7 +69,7 @@ class Compared:
     """What the verdict rests on; nothing is said about any step past ``last_step``.
 
     ``window_start`` is the first compared step after init where steps before it were not compared,
-    else None.
+    else None. ``cleared`` are groups that both runs recorded and that are equal in every step.
     """
 
     first_step: int
@@ -77,6 +77,7 @@ class Compared:
     events: int
     uncovered: tuple[str, ...] = ()
     window_start: int | None = None
+    cleared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,8 +186,8 @@ def words_of(finding: OperatorFinding) -> str:
             )
         case Ended.THREADS:
             return (
-                f"Several threads write to what {called} works on, and take turns in another order "
-                "in each run."
+                f"Threads take turns in another order in each run: {called} runs in one of them, "
+                "and what it reads depends on whose turn came first."
             )
         case Ended.ENTERED:
             return (

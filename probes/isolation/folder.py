@@ -13,8 +13,6 @@ from probes.isolation.definitions import definitions
 from probes.isolation.recipes import MAIN, Recipes
 from probes.memory import unseen
 
-_MARK = "# definitions of the program\n"
-
 
 def streams(recipes: Recipes) -> dict[str, Any]:
     """The state of every global generator, as recipes."""
@@ -63,29 +61,25 @@ def write(folder: Path, what: str, recipes: Recipes, saved: dict[str, Any]) -> N
         NotIsolated: the classes' source cannot be taken.
         OSError: it cannot be written.
     """
-    text = _script(what, recipes)
+    text = Path(script.__file__).read_text(encoding="utf-8").replace("WHAT", what, 1)
+    program = _program(recipes)
     folder.mkdir(parents=True, exist_ok=True)
     whole = {**saved, "tensors": recipes.tensors, "objects": recipes.objects}
     with unseen():
         torch.save(whole, folder / "inputs.pt")
     (folder / "repro.py").write_text(text, encoding="utf-8")
+    if program:
+        (folder / "culprit.py").write_text(program, encoding="utf-8")
 
 
-def _script(what: str, recipes: Recipes) -> str:
-    text = Path(script.__file__).read_text(encoding="utf-8").replace("WHAT", what, 1)
+def _program(recipes: Recipes) -> str:
+    """What is needed of the program's main file, or empty."""
     if not recipes.main:
-        return text.replace(_MARK, "", 1)
+        return ""
     main = sys.modules[MAIN]
     file = getattr(main, "__file__", None)
     if file is None or not Path(file).is_file():
         raise NotIsolated("its class is defined in a program without a file")
     package = getattr(getattr(main, "__spec__", None), "parent", "") or ""
-    source = Path(file).read_text(encoding="utf-8")
-    found = definitions(source, recipes.main, package)
-    future = [line for line in found.splitlines() if line.startswith("from __future__")]
-    if future:
-        found = "\n".join(line for line in found.splitlines() if line not in future)
-        text = text.replace(
-            "\nimport argparse", "\n" + "\n".join(future) + "\n\nimport argparse", 1
-        )
-    return text.replace(_MARK, f"# From {Path(file).name}:\n\n{found}\n", 1)
+    found = definitions(Path(file).read_text(encoding="utf-8"), recipes.main, package)
+    return f"{found}\n"

@@ -4,14 +4,15 @@
     python repro.py --repeats 100
 
 Everything that it works on lies in inputs.pt beside: inputs, parameters, buffers, the state of
-every generator, and the gradient that came back. Nothing but torch and what the culprit itself
-imports is needed. Exit code 1: some repeats differ; 0: none does.
+every generator, and the gradient that came back; what it needs of the program's main file lies in
+culprit.py. Nothing but torch and what the culprit itself imports is needed. Exit code 1: some
+repeats differ; 0: none does.
 """
 
 import argparse
 import contextlib
 import functools
-import importlib
+import importlib.util
 import json
 import random
 import sys
@@ -24,7 +25,8 @@ from typing import Any
 
 import torch
 
-INPUTS = Path(__file__).resolve().parent / "inputs.pt"
+FOLDER = Path(__file__).resolve().parent
+INPUTS, CULPRIT = FOLDER / "inputs.pt", FOLDER / "culprit.py"
 
 
 class Maker:
@@ -125,7 +127,7 @@ class Maker:
         return importlib.import_module(name)
 
     def make_name(self, module: str, name: str) -> Any:
-        found: Any = sys.modules[__name__] if module == "__main__" else self.make_import(module)
+        found: Any = culprit() if module == "__main__" else self.make_import(module)
         for part in name.split("."):
             found = getattr(found, part)
         return found
@@ -146,6 +148,17 @@ class Maker:
                 weights: Any = found._flat_weights
                 found._flat_weight_refs = [w if w is None else weakref.ref(w) for w in weights]
         return self.objects[index]
+
+
+@functools.cache
+def culprit() -> Any:
+    """What is needed of the program's main file."""
+    specification = importlib.util.spec_from_file_location("culprit", CULPRIT)
+    assert specification is not None and specification.loader is not None, "it is a file"  # noqa: PT018 - no test
+    found = importlib.util.module_from_spec(specification)
+    sys.modules["culprit"] = found
+    specification.loader.exec_module(found)
+    return found
 
 
 @functools.cache
@@ -266,9 +279,6 @@ def main() -> int:
         if not told["as_recorded"]:
             print("the first forward returned something else than the recorded one did")
     return int(any(told[name] and told[name]["different"] for name in ("forward", "backward")))
-
-
-# definitions of the program
 
 
 if __name__ == "__main__":
