@@ -123,9 +123,13 @@ def _verdict(pair: Pair, walk: WalkResult, training: int | None, tolerance: floa
 
 
 def _summary(run: Run) -> RunSummary:
-    closed = run.steps(0, run.step_count)
-    steps = int((closed.closed & (closed.step >= 0)).sum())
-    return RunSummary(str(run.path), run.facts.rank, steps, run.event_count, run.facts.complete)
+    return RunSummary(
+        str(run.path),
+        run.facts.rank,
+        run.closed_step_count,
+        run.event_count,
+        run.facts.complete,
+    )
 
 
 def _compared(pair: Pair) -> Compared:

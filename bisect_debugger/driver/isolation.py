@@ -7,14 +7,13 @@ Python of the trainer, so that what it prints is what is reported.
 import contextlib
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bisect_debugger.diagnosis.model import Diagnosis, Isolation, Origin, Repeats
-from bisect_debugger.driver.progress import Silent
-from bisect_debugger.driver.record import record
+from bisect_debugger.driver.outcome import Recorded
 from bisect_debugger.driver.session import Settings
 from bisect_debugger.errors import BisectError, printable
 from bisect_debugger.format.groups import Group
@@ -49,24 +48,36 @@ class Tried:
     reason: str = ""
 
 
-def isolate(
-    diagnosis: Diagnosis, command: Sequence[str], settings: Settings, folder: Path, scratch: Path
-) -> Diagnosis:
+@dataclass(frozen=True, slots=True)
+class IsolationBench:
+    """Where the culprit is taken out.
+
+    Attributes:
+        run: runs the trainer once under settings.
+        settings: of the runs so far.
+        folder: new folder for the script and its inputs.
+        scratch: folder for a run that is removed again.
+    """
+
+    run: Callable[[Settings], Recorded]
+    settings: Settings
+    folder: Path
+    scratch: Path
+
+
+def isolate(diagnosis: Diagnosis, bench: IsolationBench) -> Diagnosis:
     """Take the culprit out, execute it again and again, and say what came of it.
 
     Args:
         diagnosis: of twins that diverged.
-        command: the command that trains.
-        settings: of its runs.
-        folder: new folder for the script and its inputs.
-        scratch: folder for a run that is removed again.
+        bench: where that is done.
     """
     origin = next((o for o in diagnosis.origins if o.group in (*_FORWARD, *_BACKWARD)), None)
     if origin is None:
         return diagnosis
     reasons = []
     for target in targets_of(origin):
-        tried = _tried(target, command, settings, folder, scratch)
+        tried = _tried(target, bench)
         if tried.isolation is not None:
             return replace(diagnosis, isolation=tried.isolation)
         reasons.append(tried.reason)
@@ -115,28 +126,25 @@ def _is_output(origin: Origin) -> bool:
     return origin.buffer.removeprefix(f"{origin.component}.").startswith("out")
 
 
-def _tried(
-    target: Target, command: Sequence[str], settings: Settings, folder: Path, scratch: Path
-) -> Tried:
-    asked = {**target.asked, "folder": str(folder.absolute())}
-    step = int(str(asked["step"]))
-    run = replace(
-        settings,
-        out=scratch / "isolated.h5",
+def _tried(target: Target, bench: IsolationBench) -> Tried:
+    asked = {**target.asked, "folder": str(bench.folder.absolute())}
+    settings = replace(
+        bench.settings,
+        out=bench.scratch / "isolated.h5",
         level="digest",
         reference=None,
-        max_steps=step + 1,
+        max_steps=int(str(asked["step"])) + 1,
         isolate=asked,
     )
     try:
-        recorded = record(command, run, progress=Silent())
+        recorded = bench.run(settings)
     except BisectError as error:
         return Tried(None, f"the run for it failed ({str(error).splitlines()[0]})")
     for path in recorded.files:
         path.unlink(missing_ok=True)
     if not recorded.isolated_by:
         return Tried(None, printable(recorded.not_isolated, 400) or "nothing was taken down")
-    return _executed(target, recorded.isolated_by, folder)
+    return _executed(target, recorded.isolated_by, bench.folder)
 
 
 def _executed(target: Target, python: str, folder: Path) -> Tried:

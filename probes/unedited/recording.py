@@ -136,6 +136,7 @@ class UneditedRecording(Recording):
             self._output.discard()
             self._session.settings.note("no-steps", taken=self._limits.last + 1)
         else:
+            self._limits.tell_last()
             self._session.settings.note(
                 "ended", path=str(self._output.path), step=self._limits.last, reason=reason
             )
