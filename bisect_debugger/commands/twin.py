@@ -46,6 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="time for experiments, e.g. 90s, 5m or 1h (default: 10m)",
     )
+    add("--repro", metavar="DIR", help="new folder for a script that executes the culprit alone")
     add("--level", choices=("coarse", "digest"), default="digest", help="of the first pass")
     for name in ("include", "exclude"):
         add(f"--{name}", action="append", default=[], metavar="GLOB", help=f"buffers to {name}")
@@ -153,6 +154,8 @@ def _check_targets(arguments: argparse.Namespace) -> None:
     targets = [target for target in (arguments.json, arguments.note) if target is not None]
     for target in targets:
         check_target(target, force=arguments.force)
+    if arguments.repro and Path(arguments.repro).exists():
+        raise UsageError(f"{printable(arguments.repro)} exists already; name a new folder.")
     wanted = [os.path.realpath(target) for target in targets if target != "-"]
     wanted += [os.path.realpath(arguments.out)] if arguments.out else []
     if len({*wanted}) < len(wanted) or targets == ["-", "-"]:
@@ -180,4 +183,5 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         tolerance=arguments.tolerance,
         explain=arguments.explain,
         budget=arguments.budget,
+        repro=Path(arguments.repro) if arguments.repro else None,
     )

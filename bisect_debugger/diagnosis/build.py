@@ -136,7 +136,17 @@ def _compared(pair: Pair) -> Compared:
     first, last = pair.step_number(0), _last_step(pair)
     uncovered = dict.fromkeys((*pair.a.facts.uncovered, *pair.b.facts.uncovered))
     events = min(pair.a.event_count, pair.b.event_count)
-    return Compared(first, last, events, tuple(uncovered), window_opening(pair))
+    return Compared(first, last, events, tuple(uncovered), window_opening(pair), _cleared(pair))
+
+
+def _cleared(pair: Pair) -> tuple[str, ...]:
+    """Labels of the groups that both runs recorded and that never differ."""
+    recorded = {b.group for b in pair.a.buffers} & {b.group for b in pair.b.buffers}
+    return tuple(
+        group.label
+        for group in Group
+        if group in recorded and pair.first_different_row_of(group) is None
+    )
 
 
 def _last_step(pair: Pair) -> int:
