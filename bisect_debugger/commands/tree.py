@@ -2,7 +2,7 @@
 
 import argparse
 
-from bisect_debugger.causality.tree import render_tree
+from bisect_debugger.causality.conclusion import render_tree
 from bisect_debugger.commands.output import say
 
 

@@ -90,6 +90,7 @@ def _origin(origin: Origin) -> dict[str, Any]:
         "advice": origin.advice,
         "confirm": origin.confirm or None,
         "trail": [asdict(step) for step in origin.trail],
+        "alternatives": [asdict(each) for each in origin.alternatives],
     }
 
 

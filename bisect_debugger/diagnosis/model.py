@@ -13,6 +13,7 @@ from bisect_debugger.format.groups import Group
 from bisect_debugger.metrics.difference import Difference
 
 __all__ = [
+    "Alternative",
     "Cause",
     "Compared",
     "Control",
@@ -106,6 +107,14 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternative:
+    """A cause that an origin may have as well; ``why`` is the judgement that spoke against it."""
+
+    cause: Cause
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """A divergence although everything it was computed from is equal.
 
@@ -130,6 +139,7 @@ class Origin:
         advice: what to change, in PyTorch terms, most likely first.
         confirm: what would confirm or refute the cause.
         trail: the decision tree as it was walked for this origin.
+        alternatives: less likely causes, likeliest first, each with what spoke against it.
     """
 
     step: int
@@ -151,6 +161,7 @@ class Origin:
     advice: tuple[str, ...] = ()
     confirm: str = ""
     trail: tuple[TrailStep, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

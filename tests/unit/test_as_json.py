@@ -65,6 +65,7 @@ ORIGIN = {
     "advice": [str],
     "confirm": str,
     "trail": TRAIL,
+    "alternatives": [{"cause": str, "why": str}],
 }
 REPEATS = {"repeats": int, "different": int}
 SCHEMA = {
@@ -229,6 +230,7 @@ def test_the_document_names_every_key_and_no_other() -> None:
         **ORIGIN,
         "metrics": float,
         "trail": [int],
+        "alternatives": [{"cause": str, "why": str}],
         "first_reached": int,
         "first_gradient": int,
     }
