@@ -12,6 +12,7 @@ from typing import Any
 from bisect_debugger.causality.case import TrailStep
 from bisect_debugger.causality.causes import Cause
 from bisect_debugger.diagnosis.model import (
+    Alternative,
     Compared,
     Control,
     Diagnosis,
@@ -134,6 +135,7 @@ def equal_diagnosis(**fields: Any) -> Diagnosis:
 def full_diagnosis() -> Diagnosis:
     """A diagnosis in which nothing is absent."""
     known = origin(operator="aten::index_add_", location="model.py:88", proven=True)
+    known = replace(known, alternatives=(Alternative(Cause.RNG_STREAM, "Does every element?"),))
     stream = replace(known, component="rng.python", group=Group.RNG, step=-1)
     return diagnosis(
         known,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from bisect_debugger.causality.case import Answer, Case, TrailStep
 from bisect_debugger.causality.causes import Cause
 from bisect_debugger.causality.nodes import Leaf, Node, Question
-from bisect_debugger.causality.tree import ROOT, TREE, WINDOW
+from bisect_debugger.causality.own_nodes import tree_in_force
+from bisect_debugger.causality.tree import ROOT, WINDOW
 
 _MOST_ALTERNATIVES = 2
 
@@ -39,22 +40,25 @@ class Conclusion:
     alternatives: tuple[Alternative, ...] = ()
 
 
-def classify(case: Case, tree: Mapping[str, Node] = TREE) -> tuple[Cause, tuple[TrailStep, ...]]:
+def classify(
+    case: Case, tree: Mapping[str, Node] | None = None
+) -> tuple[Cause, tuple[TrailStep, ...]]:
     """The cause of one origin, and every question on the way; see `conclude`."""
     conclusion = conclude(case, tree)
     return conclusion.leaf.cause, conclusion.trail
 
 
-def conclude(case: Case, tree: Mapping[str, Node] = TREE) -> Conclusion:
+def conclude(case: Case, tree: Mapping[str, Node] | None = None) -> Conclusion:
     """Walk the tree for one origin.
 
     Args:
         case: the origin and its evidence.
-        tree: the tree to walk; a user's own nodes may be merged into `TREE`.
+        tree: the tree to walk; by default the one in force, see `own_nodes`.
 
     Returns:
         The leaf, every question with its evidence and answer, and what else it may be.
     """
+    tree = tree_in_force() if tree is None else tree
     steps = _walk(case, tree, WINDOW if case.opened else ROOT)
     leaf = tree[steps.end]
     assert isinstance(leaf, Leaf), "a walk ends at a leaf"
@@ -98,13 +102,14 @@ def _walk(case: Case, tree: Mapping[str, Node], start: str) -> _Walked:
     return _Walked(tuple(asked), node_id)
 
 
-def render_tree(tree: Mapping[str, Node] = TREE) -> str:
-    """The tree as indented text, every node once."""
+def render_tree(tree: Mapping[str, Node] | None = None) -> str:
+    """The tree as indented text, every node once; by default the one in force."""
+    whole = tree_in_force() if tree is None else tree
     lines: list[str] = []
     shown: set[str] = set()
 
     def show(node_id: str, depth: int, label: str) -> None:
-        node = tree[node_id]
+        node = whole[node_id]
         indent = "  " * depth
         if isinstance(node, Leaf):
             lines.append(f"{indent}{label}=> {node.cause.value}")
@@ -116,7 +121,7 @@ def render_tree(tree: Mapping[str, Node] = TREE) -> str:
         shown.add(node_id)
         show(node.yes, depth + 1, "yes: ")
         # The long "no" chain stays at one depth, so that the tree fits a narrow terminal.
-        show(node.no, depth if isinstance(tree[node.no], Question) else depth + 1, "no: ")
+        show(node.no, depth if isinstance(whole[node.no], Question) else depth + 1, "no: ")
         if node.not_recorded not in (node.yes, node.no):
             show(node.not_recorded, depth + 1, "not recorded: ")
 

@@ -11,6 +11,7 @@ from bisect_debugger.causality.case import TrailStep
 from bisect_debugger.causality.causes import Cause
 from bisect_debugger.format.groups import Group
 from bisect_debugger.metrics.difference import Difference
+from bisect_debugger.runs.operators import Excerpt
 
 __all__ = [
     "Alternative",
@@ -18,6 +19,7 @@ __all__ = [
     "Compared",
     "Control",
     "Diagnosis",
+    "Excerpt",
     "Experiment",
     "FirstVisible",
     "Isolation",
@@ -140,6 +142,8 @@ class Origin:
         confirm: what would confirm or refute the cause.
         trail: the decision tree as it was walked for this origin.
         alternatives: less likely causes, likeliest first, each with what spoke against it.
+        excerpt: the lines around ``location``, or None where they are not known.
+        occurrence: how many events of the buffer stand before it in its step.
     """
 
     step: int
@@ -162,6 +166,8 @@ class Origin:
     confirm: str = ""
     trail: tuple[TrailStep, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
+    excerpt: Excerpt | None = None
+    occurrence: int = 0
 
 
 @dataclass(frozen=True, slots=True)

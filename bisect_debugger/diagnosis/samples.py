@@ -94,7 +94,9 @@ def _renumbered(pair: Pair, row: Row) -> str:
 
 def _elsewhere(pair: Pair, rows: Sequence[Row]) -> str:
     """Entries of one run that the other holds at another place of these steps."""
-    left, right, moved = [], [], []
+    left: list[bytes] = []
+    right: list[bytes] = []
+    moved: list[tuple[bytes, bytes]] = []
     for row in rows:
         a, b = (_entries_of(values) for values in pair.values(row))
         left, right = left + a, right + b
