@@ -10,6 +10,7 @@ from bisect_debugger.commands.command_line import add_command, duration, positiv
 from bisect_debugger.commands.compare import tolerance
 from bisect_debugger.commands.output import check_target, say, write
 from bisect_debugger.commands.terminal import opens_ui
+from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis.as_json import as_json
 from bisect_debugger.driver.narration import narrate, pass_on
 from bisect_debugger.driver.reporting import Watch
@@ -58,6 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--no-tui", action="store_true", help="do not open the terminal UI")
     add("--ascii", action="store_true", help="plain ASCII symbols in the terminal UI")
     add("-v", "--verbose", action="store_true", help="print all that the UI shows, as text")
+    add_tree_option(parser)
     add_command(parser)
 
 
@@ -68,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         The exit code of the diagnosis, or 1 where the control did not diverge.
     """
     _check_targets(arguments)
+    use_trees(arguments)
     plan = _plan(arguments)
     if not arguments.no_tui and opens_ui(sys.stdin, sys.stdout, sys.stderr):
         result = _watched(plan, arguments)

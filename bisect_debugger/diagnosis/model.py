@@ -14,6 +14,7 @@ from bisect_debugger.metrics.difference import Difference
 from bisect_debugger.runs.operators import Excerpt
 
 __all__ = [
+    "Alternative",
     "Cause",
     "Compared",
     "Control",
@@ -135,6 +136,14 @@ class Zoom:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternative:
+    """A cause that an origin may have as well; ``why`` is the judgement that spoke against it."""
+
+    cause: Cause
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """A divergence although everything it was computed from is equal.
 
@@ -161,6 +170,7 @@ class Origin:
         confirm: what would confirm or refute the cause.
         trail: the decision tree as it was walked for this origin.
         zoom: what the operators of the step tell, or None where none were recorded.
+        alternatives: less likely causes, likeliest first, each with what spoke against it.
         occurrence: how many events of the buffer stand before it in its step.
     """
 
@@ -185,6 +195,7 @@ class Origin:
     confirm: str = ""
     trail: tuple[TrailStep, ...] = ()
     zoom: Zoom | None = None
+    alternatives: tuple[Alternative, ...] = ()
     occurrence: int = 0
 
 
