@@ -37,6 +37,8 @@ class Session:
         self.diagnosis: Diagnosis | None = None
         self.ribbon = Ribbon(self.step_count, recorded_groups(pair))
         self.closed = False
+        for run in (pair.a, pair.b):
+            run.watch(self._reader.check)
 
     @classmethod
     def open(cls, a: str | Path, b: str | Path, reader: Reader) -> "Session":
@@ -57,6 +59,11 @@ class Session:
     def _diagnose(self) -> Diagnosis:
         # Two screens may have asked; the second finds it done.
         return self.diagnosis or diagnose_pair(self._pair)
+
+    @property
+    def rows_read(self) -> int:
+        """Rows of all tables that were read so far: how far a long read has come."""
+        return sum(sum(run.rows_read.values()) for run in (self._pair.a, self._pair.b))
 
     async def compared(self) -> Compared:
         """What was held against each other, for a screen that has nothing else to show."""

@@ -21,6 +21,7 @@ from bisect_debugger.views.names import elide
 from bisect_debugger.views.states import compared_lines, hint_lines
 
 _ORIGINS_HIGH = 6
+_TOLD_EVERY_SECONDS = 0.5
 
 
 class VerdictScreen(BaseScreen):
@@ -69,7 +70,12 @@ class VerdictScreen(BaseScreen):
         table.show(0)
         table.focus()
         self.set_status("q: leave  3: steps, while this goes on")
-        diagnosis = await self.session.diagnose()
+        progress = self.set_interval(_TOLD_EVERY_SECONDS, self._tell_progress)
+        try:
+            diagnosis = await self.session.diagnose()
+        finally:
+            progress.stop()
+            self.set_busy("")
         self._diagnosis = diagnosis
         self._origins = (*diagnosis.origins, *diagnosis.dormant_streams)
         self.debugger.pairs.note_verdict(diagnosis.verdict.value)
@@ -84,6 +90,9 @@ class VerdictScreen(BaseScreen):
         hint = "enter: values  2: why  3: steps  tab: scroll the text  x: write the note"
         self.set_status(hint if self._origins else "3: all steps  0: the runs  x: write the note")
         self.debugger.outputs.greet()
+
+    def _tell_progress(self) -> None:
+        self.set_busy(f"comparing, {self.session.rows_read:,} rows read")
 
     def fail(self, sentence: str) -> None:
         """Say on the screen itself why there is no verdict."""
