@@ -8,6 +8,7 @@ import sys
 
 from bisect_debugger.commands.checkpoint_pairs import asks_for_checkpoints, run_checkpoints
 from bisect_debugger.commands.output import check_target, say, write
+from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis import diagnose
 from bisect_debugger.diagnosis.as_json import as_json
 from bisect_debugger.errors import UsageError
@@ -32,12 +33,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="everything that the UI shows, as text"
     )
+    add_tree_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare and report; returns the exit code of the diagnosis."""
     targets = (arguments.json, arguments.note)
     _check(arguments.runs, targets, force=arguments.force)
+    use_trees(arguments)
     if asks_for_checkpoints(arguments.runs):
         return run_checkpoints(arguments)
     diagnosis = diagnose(arguments.runs, arguments.tolerance)
