@@ -40,12 +40,12 @@ class Terminal:
             self._run("send-keys", "-H", *(f"{byte:02x}" for byte in code.encode()))
 
     def click_on(self, words: str) -> None:
-        """Click on the first place where these words stand."""
-        for row, line in enumerate(self.text().splitlines()):
+        """Click on the first place where these words stand, or will stand."""
+        for row, line in enumerate(self.wait_for(words).splitlines()):
             if words in line:
                 self.click(cell_len(line[: line.index(words)]), row)
                 return
-        raise AssertionError(f"{words!r} is not on the screen:\n{self.text()}")
+        raise AssertionError(f"{words!r} stands in no single line")
 
     def resize(self, width: int, height: int) -> None:
         self._run("resize-window", "-x", str(width), "-y", str(height))

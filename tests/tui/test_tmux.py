@@ -80,7 +80,7 @@ def test_a_walk_through_every_screen(terminal: Terminal, tmp_path: Path) -> None
     assert "agent.iqn_head.tau_sampler" in verdict
     terminal.wait_for("1 verdict")
     terminal.keys("2")
-    assert "unseeded-init" in terminal.wait_for("questions on the path")
+    assert "Which step differs first?" in terminal.wait_for("questions on the path")
     terminal.keys("3")
     terminal.wait_for("Timeline: 5 steps")
     terminal.wait_for("init: differs in rng, param")
