@@ -6,9 +6,8 @@ import torch
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
-from probes.content import Part
 from probes.names import Held, TensorName
-from probes.recorder import Recorder
+from probes.recorder import Piece, Recorder
 from probes.slots import LEFT_OUT, Slot
 
 _INIT = int(EventFlag.INIT)
@@ -126,6 +125,6 @@ class _Watched:
         self.digest: bytes | None = None
 
 
-def _joined(pieces: Iterable[tuple[Part, bytes]]) -> bytes | None:
+def _joined(pieces: Iterable[Piece]) -> bytes | None:
     """One digest for several parts: of a sharded, sparse or wrapped tensor, or one on a device."""
-    return b"".join(digest for _, digest in pieces) or None
+    return b"".join(digest for _, digest, _ in pieces) or None

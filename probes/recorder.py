@@ -20,7 +20,7 @@ from torch._C import DisableTorchFunction
 from torch.compiler import is_compiling
 
 from bisect_debugger.errors import printable
-from bisect_debugger.format.digests import content_digest
+from bisect_debugger.format.digests import DEVICE_ALGORITHM, DEVICE_EVERYWHERE
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.format.schema import END_INCOMPLETE, INIT_STEP, EventFlag
@@ -28,7 +28,7 @@ from probes.content import Part, Unsupported, parts
 from probes.known import KnownTensors
 from probes.narration import say
 from probes.selection import Selection
-from probes.slots import LEFT_OUT, UNRESOLVED, Slot, content_of
+from probes.slots import LEFT_OUT, UNRESOLVED, DeviceSlot, Slot, content_of
 from probes.stats import stats_of
 from probes.writer import RunWriter
 
@@ -37,11 +37,15 @@ P = ParamSpec("P")
 Place = tuple[int, int]
 """(buffer id, occurrence in the step)."""
 
+Piece = tuple[Part, bytes, bool]
+"""A dense part of a value, its digest, and whether the algorithm for devices made it."""
+
 REUSE_BYTES = 16384
 """Size from which looking a content up is cheaper than hashing it again (about 1 us)."""
 
 _EMPTY = np.empty(0, dtype=np.uint8)
 _NO_GRAD = int(EventFlag.NO_GRAD)
+_ON_DEVICE = int(EventFlag.ON_DEVICE)
 
 
 class Recorder:
@@ -85,6 +89,11 @@ class Recorder:
         self._occurrences: dict[int, int] = {}
         self.known = KnownTensors()
         self._event = writer.event
+        everywhere = selection.digest == "device"
+        self.new_slot: type[Slot] = DeviceSlot if everywhere else Slot
+        self._on_host = not everywhere
+        if everywhere:
+            writer.algorithm(DEVICE_EVERYWHERE)
         _recorders.add(self)
 
     def slot(
@@ -101,7 +110,7 @@ class Recorder:
         key = (group, name)
         found = self._slots.get(key)
         if found is None:
-            found = Slot(group, name, component, role, subject, location, kind)
+            found = self.new_slot(group, name, component, role, subject, location, kind)
             self._slots[key] = found
         return found
 
@@ -301,10 +310,10 @@ class Recorder:
             slot.kind,
         )
 
-    def pieces_of(self, slot: Slot, value: object) -> list[tuple[Part, bytes]]:
+    def pieces_of(self, slot: Slot, value: object) -> list[Piece]:
         """The dense parts of any value with their digests; none where it cannot be read."""
         try:
-            return [(piece, content_digest(piece.content, piece.layout)) for piece in parts(value)]
+            return [(piece, *piece.digest(on_host=self._on_host)) for piece in parts(value)]
         except Exception as reason:  # noqa: BLE001 - what a value refuses is its own affair
             what = (
                 str(reason) if isinstance(reason, Unsupported) else f"it cannot be read ({reason})"
@@ -312,12 +321,10 @@ class Recorder:
             self.writer.uncovered(f"{slot.name}: {printable(what)}")
             return []
 
-    def see_pieces(
-        self, slot: Slot, pieces: Iterable[tuple[Part, bytes]], flags: int
-    ) -> Place | None:
+    def see_pieces(self, slot: Slot, pieces: Iterable[Piece], flags: int) -> Place | None:
         """Record what `pieces_of` returned; buffer and occurrence of its first part."""
         first: Place | None = None
-        for piece, digest in pieces:
+        for piece, digest, on_device in pieces:
             part = slot
             if piece.suffix:
                 part = self.slot(
@@ -333,7 +340,13 @@ class Recorder:
                 part.buffer = self._resolve(part)
                 if part.buffer == LEFT_OUT:
                     continue
-            self.write(part, piece.layout, piece.content, digest, flags)
+            how = flags
+            if on_device:
+                how |= _ON_DEVICE
+                if self._on_host:
+                    self.writer.algorithm(DEVICE_ALGORITHM)
+            content = piece.content if self._keeps_content else _EMPTY
+            self.write(part, piece.layout, content, digest, how)
             place = self._count(part.buffer)
             first = first or place
         return first

@@ -160,6 +160,16 @@ class Slot:
         return True
 
 
+class DeviceSlot(Slot):
+    """A slot of a recording that uses the algorithm for devices everywhere: no fast path."""
+
+    __slots__ = ()
+
+    def digest(self, value: object) -> bytes | None:
+        """None: every tensor takes the slow path, in which it is hashed where it lies."""
+        return None
+
+
 def content_of(tensor: torch.Tensor) -> npt.NDArray[np.uint8]:
     """(nbytes,) raw bytes of a plain tensor, row-major; they may alias memory that is live."""
     _, content = dense_bytes(tensor)

@@ -11,6 +11,7 @@ from bisect_debugger.format.digests import (
     step_digests,
 )
 from bisect_debugger.format.groups import GROUP_COUNT
+from bisect_debugger.format.multilinear import multilinear_digest
 from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.runs import Run
 
@@ -45,12 +46,13 @@ def verify(run: Run) -> int:
 def _verify_contents(run: Run, row: int) -> int:
     events = run.events(row)
     found = 0
-    for digest, layout_row in zip(events.digest, events.layout, strict=True):
+    for digest, layout_row, flags in zip(events.digest, events.layout, events.flags, strict=True):
         layout = run.layouts[layout_row]
         elements = run.payload(digest, layout)
         if elements is not None:
             raw = np.ascontiguousarray(elements).reshape(-1).view(np.uint8)
-            expected = pairs_from_bytes(content_digest(raw, layout))[0]
+            compute = multilinear_digest if flags & EventFlag.ON_DEVICE else content_digest
+            expected = pairs_from_bytes(compute(raw, layout))[0]
             assert digest.tolist() == expected.tolist()
             found += 1
     return found

@@ -123,6 +123,7 @@ class Run:
                 stopped=state == schema.END_STOPPED,
                 killed=state not in _END_REASONS,
                 selection={name: attributes.get(name, "") for name in schema.SELECTION},
+                algorithms=frozenset(self._algorithms()),
             )
 
     @cached_property
@@ -323,6 +324,9 @@ class Run:
         first = int(self._read("steps/first_event", row, row + 1)[0])
         count = int(self._read("steps/event_count", row, row + 1)[0])
         return first, count
+
+    def _algorithms(self) -> list[str]:
+        return self._strings("algorithms/name") if "algorithms" in self._file else []
 
     def _seeding(self) -> tuple[SeedingCall, ...]:
         columns = [self._strings(f"seeding/{name}") for name in ("call", "argument", "location")]
