@@ -216,6 +216,11 @@ class RunWriter:
                 self._uncovered.add(what)
                 self._append("uncovered", *fitted("uncovered", what))
 
+    @property
+    def event_count(self) -> int:
+        """Events of the closed steps that were kept; 0 at level ``coarse``."""
+        return self._events.rows
+
     def close_step(
         self, step: int, *, optimizer: int = 0, closed: bool = True
     ) -> npt.NDArray[np.uint64] | None:
@@ -251,6 +256,11 @@ class RunWriter:
             )
             self._flush_if_due()
             return own_groups
+
+    @property
+    def waiting_events(self) -> int:
+        """Events of the step that goes on, so far."""
+        return len(self._step) // self._events.row.itemsize
 
     def rename(self, path: Path) -> None:
         """Give the file its name while it is written; the name must be free.

@@ -90,6 +90,7 @@ def _origin(origin: Origin) -> dict[str, Any]:
         "advice": origin.advice,
         "confirm": origin.confirm or None,
         "trail": [asdict(step) for step in origin.trail],
+        "excerpt": asdict(origin.excerpt) if origin.excerpt else None,
     }
 
 

@@ -29,6 +29,7 @@ from bisect_debugger.diagnosis.survey import first_training_row, walk_pair, wind
 from bisect_debugger.diagnosis.threads import RACED_WORDS, stepped_otherwise
 from bisect_debugger.diagnosis.tolerance import Judged, within_tolerance
 from bisect_debugger.diagnosis.trail import search_trail
+from bisect_debugger.diagnosis.zoom import Zoomed
 from bisect_debugger.errors import UsageError
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import Run
@@ -87,7 +88,8 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
         key=lambda found: (-len(found.contaminated), found.row.step),
     )
     silent = [found for found in faults if not found.reached_training]
-    origins = tuple(_origin(pair, found) for found in reaching)
+    zoomed = Zoomed(pair)
+    origins = tuple(zoomed.applied(_origin(pair, found), found) for found in reaching)
     diagnosis = Diagnosis(
         verdict=judged.verdict,
         sentence="",
@@ -98,7 +100,7 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
         origins=origins,
         dormant_streams=tuple(_origin(pair, found) for found in silent),
         pairs=(),
-        remarks=remarks_on(pair, walk),
+        remarks=(*remarks_on(pair, walk), *zoomed.remarks),
     )
     diagnosis = replace(diagnosis, trail=search_trail(pair, walk, diagnosis))
     verdict = PairVerdict(
@@ -121,9 +123,13 @@ def _verdict(pair: Pair, walk: WalkResult, training: int | None, tolerance: floa
 
 
 def _summary(run: Run) -> RunSummary:
-    closed = run.steps(0, run.step_count)
-    steps = int((closed.closed & (closed.step >= 0)).sum())
-    return RunSummary(str(run.path), run.facts.rank, steps, run.event_count, run.facts.complete)
+    return RunSummary(
+        str(run.path),
+        run.facts.rank,
+        run.closed_step_count,
+        run.event_count,
+        run.facts.complete,
+    )
 
 
 def _compared(pair: Pair) -> Compared:
@@ -189,6 +195,7 @@ def _origin(pair: Pair, found: Found) -> Origin:
         advice=remedy.advice,
         confirm=remedy.confirm,
         trail=conclusion.trail,
+        occurrence=row.occurrence,
     )
 
 

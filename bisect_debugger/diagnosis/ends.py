@@ -34,5 +34,4 @@ def verdict_of_ends(pair: Pair) -> Verdict:
 
 def _reached(run: Run) -> tuple[int, bool]:
     """The last step, and whether it was closed: of an open one the run did only a part."""
-    rows = run.step_count
-    return run.last_step, bool(rows) and bool(run.steps(rows - 1, rows).closed[0])
+    return run.last_step, bool(run.step_count) and run.is_closed(run.last_step)

@@ -11,12 +11,14 @@ from bisect_debugger.causality.case import TrailStep
 from bisect_debugger.causality.causes import Cause
 from bisect_debugger.format.groups import Group
 from bisect_debugger.metrics.difference import Difference
+from bisect_debugger.runs.operators import Excerpt
 
 __all__ = [
     "Cause",
     "Compared",
     "Control",
     "Diagnosis",
+    "Excerpt",
     "Experiment",
     "FirstVisible",
     "Isolation",
@@ -130,6 +132,8 @@ class Origin:
         advice: what to change, in PyTorch terms, most likely first.
         confirm: what would confirm or refute the cause.
         trail: the decision tree as it was walked for this origin.
+        excerpt: the lines around ``location``, or None where they are not known.
+        occurrence: how many events of the buffer stand before it in its step.
     """
 
     step: int
@@ -151,6 +155,8 @@ class Origin:
     advice: tuple[str, ...] = ()
     confirm: str = ""
     trail: tuple[TrailStep, ...] = ()
+    excerpt: Excerpt | None = None
+    occurrence: int = 0
 
 
 @dataclass(frozen=True, slots=True)

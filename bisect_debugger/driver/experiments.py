@@ -17,6 +17,7 @@ from bisect_debugger.diagnosis.model import Experiment, Origin, Verdict
 from bisect_debugger.driver.knobs import KNOBS, in_order_for, knob_called
 from bisect_debugger.driver.minimal import smallest
 from bisect_debugger.errors import BisectError
+from bisect_debugger.progress import ExperimentBegan, ExperimentEnded, Listener
 
 CONFIDENCE = 0.95
 """How sure "equal with this knob" has to be, given how often pairs diverge without it."""
@@ -36,7 +37,7 @@ class Bench:
         repeats: pairs that must be equal under a knob.
         deadline: time on `time.monotonic` after which no further run is begun.
         done: what was found, by the set of knobs.
-        told: called with each result in words.
+        told: hears each experiment as it begins and as it ends.
     """
 
     run: Run
@@ -44,7 +45,7 @@ class Bench:
     steps: int
     repeats: int
     deadline: float
-    told: Callable[[str], None]
+    told: Listener
     done: dict[frozenset[str], Experiment] = field(default_factory=dict)
 
     def holds(self, knobs: frozenset[str]) -> bool | None:
@@ -61,13 +62,16 @@ class Bench:
         return time.monotonic() >= self.deadline
 
     def _try(self, knobs: frozenset[str]) -> Experiment | None:
+        if self.is_out_of_time():
+            return None
         names = tuple(knob.name for knob in KNOBS if knob.name in knobs)
-        shown = "all knobs" if len(names) == len(KNOBS) else " + ".join(names)
+        everything = len(names) == len(KNOBS)
+        shown = "all knobs" if everything else " + ".join(names)
+        meaning = "; ".join(knob_called(name).meaning for name in names)
+        self.told(ExperimentBegan(names, shown, "every condition" if everything else meaning))
         self.folder.mkdir(exist_ok=True)
         equal, onsets = 0, []
         try:
-            if self.is_out_of_time():
-                return None
             first = self.run(self.folder / "first.h5", names)
             for number in range(self.repeats):
                 if self.is_out_of_time():
@@ -78,13 +82,14 @@ class Bench:
                     break
                 equal += 1
         except BisectError as error:
-            self.told(f"with {shown}: the trainer does not run ({str(error).splitlines()[0]})")
+            words = f"the trainer does not run ({str(error).splitlines()[0]})"
+            self.told(ExperimentEnded(shown, words))
             return None
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
         found = Experiment(names, equal + len(onsets), equal, tuple(onsets))
         self.done[knobs] = found
-        self.told(f"with {shown}: {outcome_words(found, self.steps)}")
+        self.told(ExperimentEnded(shown, outcome_words(found, self.steps)))
         return found
 
     def _pair(self, first: Sequence[Path], number: int, names: tuple[str, ...]) -> int | None:

@@ -33,22 +33,37 @@ class BisectApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
     ENABLE_COMMAND_PALETTE = True
 
-    def __init__(self, session: Session, *, ascii_only: bool = False) -> None:
+    def __init__(self, session: Session | None, *, ascii_only: bool = False) -> None:
         """Show a session.
 
         Args:
-            session: the open runs.
+            session: the open runs, or None where `open_session` brings them later.
             ascii_only: plain ASCII symbols.
         """
         super().__init__()
-        self.session = session
+        self._session = session
         self.ascii_only = ascii_only
         self.animation_level = "none"
         self._screens: dict[str, BaseScreen] = {}
         self._came_from: list[str] = []
 
+    @property
+    def session(self) -> Session:
+        """The open runs."""
+        assert self._session is not None, "screens are made when there is a session"
+        return self._session
+
     def on_mount(self) -> None:
+        """Begin."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Show the runs that are open from the start."""
+        self.open_session(self.session)
+
+    def open_session(self, session: Session) -> None:
         """Begin with the verdict; the timeline and buffers keep their state while hidden."""
+        self._session = session
         makers: dict[str, type[BaseScreen]] = {
             "verdict": VerdictScreen,
             "trail": TrailScreen,
@@ -65,7 +80,8 @@ class BisectApp(App[None]):
 
     def on_unmount(self) -> None:
         """Close the runs after the last read."""
-        self.session.close()
+        if self._session is not None:
+            self._session.close()
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Every action of the registry, in the palette."""

@@ -30,15 +30,17 @@ def openings(
         steps: step numbers of either run.
         rows: for each common row, the row in either run.
     """
-    found: dict[int, Side] = {}
-    for common, pair in enumerate(zip(*(side.tolist() for side in rows), strict=True)):
-        opens = [
-            row > 0 and numbers[row] - numbers[row - 1] > 1
-            for row, numbers in zip(pair, steps, strict=True)
-        ]
-        if opens[0] != opens[1]:
-            found[common] = opens.index(True)
-    return found
+    opens = [_after_gap(numbers)[at] for numbers, at in zip(steps, rows, strict=True)]
+    return {
+        common: int(opens[1][common]) for common in np.flatnonzero(opens[0] != opens[1]).tolist()
+    }
+
+
+def _after_gap(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """(n,) whether steps are missing before a row."""
+    marks = np.zeros(len(numbers), dtype=np.bool_)
+    marks[1:] = np.diff(numbers) > 1
+    return marks
 
 
 def stopped_sides(runs: Sequence[Run], rows: Sequence[int]) -> list[Side]:
@@ -60,7 +62,7 @@ def stopped_sides(runs: Sequence[Run], rows: Sequence[int]) -> list[Side]:
 
 
 def _is_open(run: Run, row: int) -> bool:
-    return row == run.step_count - 1 and not bool(run.steps(row, row + 1).closed[0])
+    return row == run.step_count - 1 and not run.is_closed(run.last_step)
 
 
 def kept_at_opening(

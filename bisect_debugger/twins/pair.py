@@ -1,11 +1,11 @@
 """A pair of runs: everything that comparing them asks, read lazily and cached in bounds."""
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,18 @@ from bisect_debugger.twins.ends import (
     without_missing_end,
 )
 from bisect_debugger.twins.model import Row, Seen, Status
-from bisect_debugger.twins.search import first_true
+from bisect_debugger.twins.ribbon import (
+    Band,
+    Ranks,
+    bands,
+    digest_ranks,
+    ranks_of_rows,
+    statuses_of_ranks,
+)
+from bisect_debugger.twins.search import FirstDifferences, first_true
 from bisect_debugger.twins.step import StepAligner
+
+T = TypeVar("T", bound=np.generic)
 
 _CACHED_STEPS = 16
 _SCAN_BLOCK = 4096
@@ -43,6 +53,7 @@ class Pair:
         self.b = b
         self._aligner = StepAligner(a, b)
         self._rows: OrderedDict[int, tuple[Row, ...]] = OrderedDict()
+        self._first_of: dict[Group, int | None] = {}
         check_comparable(a, b)
         check_common(a, b, self.step_count)
 
@@ -70,8 +81,8 @@ class Pair:
             count == 0 or self.a.step_number(count - 1) == self.b.step_number(count - 1)
         ):
             return None
-        steps_a = self.a.steps(0, self.a.step_count).step
-        steps_b = self.b.steps(0, self.b.step_count).step
+        steps_a = self.a.step_numbers(0, self.a.step_count)
+        steps_b = self.b.step_numbers(0, self.b.step_count)
         _, rows_a, rows_b = np.intersect1d(steps_a, steps_b, return_indices=True)
         return rows_a.astype(np.int64), rows_b.astype(np.int64)
 
@@ -98,43 +109,51 @@ class Pair:
         """
         if self._common is not None or self._verifies:
             return next(self.different_rows(0), None)
-        return self._first_by_digest()
+        return self._searched.of(None)
 
     def first_different_row_of(self, group: Group) -> int | None:
         """The first common row where this group differs, or None."""
-        if self._common is not None:
-            every = enumerate(self.cells(0, self.step_count))
-            return next((k for k, cells in every if cells[1][group].diverges), None)
-        row = self._first_by_digest(group)
+        if group not in self._first_of:
+            self._first_of[group] = self._first_row_of(group)
+        return self._first_of[group]
+
+    def _first_row_of(self, group: Group) -> int | None:
+        row = 0 if self._common is not None else self._searched.of(group)
         if row is None or not self._verifies:
             return row
-        rows = self.different_rows(row)
-        return next((k for k in rows if _statuses_of(self.rows(k))[group].diverges), None)
+        found = self._rows_where(lambda lo, hi: self._groups_apart(lo, hi)[:, group], row)
+        return next((k for k in found if self._is_apart(k, group)), None)
 
     def different_rows(self, start: int) -> Iterator[int]:
         """Every common row from ``start`` on that differs, read in blocks."""
-        verifies = self._verifies
+        rows = self._rows_where(self._steps_apart, start)
+        return (row for row in rows if self._is_apart(row))
+
+    def different_rows_before(self, end: int) -> Iterator[int]:
+        """Every common row before ``end`` that differs, the last one first, read in blocks."""
+        for hi in range(min(end, self.step_count), 0, -_SCAN_BLOCK):
+            lo = max(0, hi - _SCAN_BLOCK)
+            for offset in np.flatnonzero(self._steps_apart(lo, hi))[::-1].tolist():
+                if self._is_apart(lo + offset):
+                    yield lo + offset
+
+    def _rows_where(
+        self, apart: Callable[[int, int], npt.NDArray[np.bool_]], start: int
+    ) -> Iterator[int]:
+        """Common rows from ``start`` on of which a block's marks are set."""
         for lo in range(start, self.step_count, _SCAN_BLOCK):
-            hi = min(lo + _SCAN_BLOCK, self.step_count)
-            left = self._column(self.a, 0, lo, hi)
-            right = self._column(self.b, 1, lo, hi)
-            for offset in np.flatnonzero((left != right).any(axis=1)):
-                row = lo + int(offset)
-                sure = row not in self._openings and not verifies
-                if sure or any(x.diverges for x in self.rows(row)):
-                    yield row
+            marks = apart(lo, min(lo + _SCAN_BLOCK, self.step_count))
+            yield from (np.flatnonzero(marks) + lo).tolist()
 
-    def _first_by_digest(self, group: Group | None = None) -> int | None:
-        """The first row whose running digest differs, of all or of one group."""
+    def _is_apart(self, row: int, group: Group | None = None) -> bool:
+        """Whether a row whose digests differ does differ, in a group or in anything."""
+        if row not in self._openings and not self._verifies:
+            return True
+        return any(x.diverges for x in self.rows(row) if group is None or x.group is group)
 
-        def differs(row: int) -> bool:
-            if group is None:
-                return self.a.running_digest(row) != self.b.running_digest(row)
-            left, right = self.a.running_group_digest(row), self.b.running_group_digest(row)
-            return bool(left[group] != right[group])
-
-        row = first_true(differs, 0, self.step_count)
-        return row if row < self.step_count else None
+    @cached_property
+    def _searched(self) -> FirstDifferences:
+        return FirstDifferences(self.a, self.b, self.step_count)
 
     @cached_property
     def _verifies(self) -> bool:
@@ -147,7 +166,7 @@ class Pair:
             return False
         if self._common is not None:
             return True
-        firsts = {self._first_by_digest(), *(self._first_by_digest(group) for group in Group)}
+        firsts = {self._searched.of(group) for group in (None, *Group)}
         return any(x.shuffled for row in firsts if row is not None for x in self.rows(row))
 
     def cells(self, lo: int, hi: int) -> list[tuple[int, tuple[Status, ...]]]:
@@ -155,19 +174,23 @@ class Pair:
         hi = min(hi, self.step_count)
         if lo >= hi:
             return []
-        rows_a, rows_b = self._spans(lo, hi)
-        block_a = self.a.steps(int(rows_a[0]), int(rows_a[-1]) + 1)
-        block_b = self.b.steps(int(rows_b[0]), int(rows_b[-1]) + 1)
-        picks_a, picks_b = rows_a - rows_a[0], rows_b - rows_b[0]
-        return [
-            (
-                int(block_a.step[pick_a]),
-                _statuses_of(self.rows(lo + offset))
-                if self._aligns(lo + offset, block_a.digest[pick_a], block_b.digest[pick_b])
-                else _cell_statuses(block_a.group_digest[pick_a], block_b.group_digest[pick_b]),
-            )
-            for offset, (pick_a, pick_b) in enumerate(zip(picks_a, picks_b, strict=True))
-        ]
+        steps = self._picked(Run.step_numbers, lo, hi)[0].tolist()
+        statuses = map(statuses_of_ranks, self.ranks(lo, hi))
+        return list(zip(steps, statuses, strict=True))
+
+    def bands(self, lo: int, hi: int, columns: int) -> Iterator[Band]:
+        """Common rows ``lo:hi`` in at most ``columns`` stretches; see `ribbon.bands`."""
+        return bands(self, lo, hi, columns)
+
+    def ranks(self, lo: int, hi: int) -> Ranks:
+        """(n, GROUP_COUNT) how each group of common rows ``lo:hi`` compares; see `ribbon`."""
+        ranks = digest_ranks(*self._picked(Run.group_digests, lo, hi))
+        if self._verifies or self._openings:
+            unsure = self._steps_apart(lo, hi) & self._verifies
+            unsure[[row - lo for row in self._openings if lo <= row < hi]] = True
+            for offset in np.flatnonzero(unsure).tolist():
+                ranks[offset] = ranks_of_rows(self.rows(lo + offset))
+        return ranks
 
     def rows(self, row: int) -> tuple[Row, ...]:
         """The aligned events of one common step, in execution order of the first run."""
@@ -208,14 +231,8 @@ class Pair:
     def _openings(self) -> dict[int, Side]:
         if self._common is None:
             return {}
-        steps = [run.steps(0, run.step_count).step for run in (self.a, self.b)]
+        steps = [run.step_numbers(0, run.step_count) for run in (self.a, self.b)]
         return openings(steps, self._common)
-
-    def _aligns(
-        self, row: int, left: npt.NDArray[np.uint64], right: npt.NDArray[np.uint64]
-    ) -> bool:
-        """The digests of a step do not tell alone whether it differs."""
-        return row in self._openings or (self._verifies and bool((left != right).any()))
 
     def _in_runs(self, row: int) -> tuple[int, int]:
         if self._common is None:
@@ -228,11 +245,27 @@ class Pair:
             return rows, rows
         return self._common[0][lo:hi], self._common[1][lo:hi]
 
-    def _column(self, run: Run, side: int, lo: int, hi: int) -> npt.NDArray[np.uint64]:
-        rows = self._spans(lo, hi)[side]
-        digests = run.steps(int(rows[0]), int(rows[-1]) + 1).digest
-        picked: npt.NDArray[np.uint64] = digests[rows - rows[0]]
-        return picked
+    def _picked(
+        self, read: Callable[[Run, int, int], npt.NDArray[T]], lo: int, hi: int
+    ) -> tuple[npt.NDArray[T], npt.NDArray[T]]:
+        """A column of both runs at common rows ``lo:hi``."""
+        left, right = (
+            read(run, int(rows[0]), int(rows[-1]) + 1)[rows - rows[0]]
+            for run, rows in zip((self.a, self.b), self._spans(lo, hi), strict=True)
+        )
+        return left, right
+
+    def _steps_apart(self, lo: int, hi: int) -> npt.NDArray[np.bool_]:
+        """(n,) whether the digests of the steps at common rows ``lo:hi`` differ."""
+        left, right = self._picked(Run.step_digests, lo, hi)
+        apart: npt.NDArray[np.bool_] = (left != right).any(axis=1)
+        return apart
+
+    def _groups_apart(self, lo: int, hi: int) -> npt.NDArray[np.bool_]:
+        """(n, GROUP_COUNT) the same of each group."""
+        left, right = self._picked(Run.group_digests, lo, hi)
+        apart: npt.NDArray[np.bool_] = left != right
+        return apart
 
     def _align_step(self, row: int) -> tuple[Row, ...]:
         row_a, row_b = self._in_runs(row)
@@ -293,26 +326,3 @@ def _content(run: Run, seen: Seen | None) -> npt.NDArray[Any] | None:
     if seen is None:
         return None
     return run.payload(np.array(seen.digest, dtype=np.uint64), seen.layout)
-
-
-def _cell_statuses(a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]) -> tuple[Status, ...]:
-    statuses = []
-    for left, right in zip(a.tolist(), b.tolist(), strict=True):
-        if left == right:
-            statuses.append(Status.EQUAL if left else Status.NOT_RECORDED)
-        elif left and right:
-            statuses.append(Status.DIFFERS)
-        else:
-            statuses.append(Status.ONE_SIDED)
-    return tuple(statuses)
-
-
-def _statuses_of(rows: Sequence[Row]) -> tuple[Status, ...]:
-    """A status per group from its rows."""
-    statuses = dict.fromkeys(Group, Status.NOT_RECORDED)
-    for row in rows:
-        if row.diverges:
-            statuses[row.group] = Status.DIFFERS
-        elif statuses[row.group] is Status.NOT_RECORDED:
-            statuses[row.group] = Status.EQUAL
-    return tuple(statuses.values())

@@ -67,6 +67,10 @@ class UneditedRecording(Recording):
         self.add_probe(self._all_optimizers)
         self._limits = Limits(self, session.settings, self._output)
         self.recorder.at_begin.insert(0, self._end_of_init)
+        if session.zoom is not None:
+            # Before the limits, which end the process.
+            session.zoom.follow(self.recorder, self.names)
+            self.add_probe(session.zoom)
         self.recorder.at_end.append(self._limits.step_closed)
         session.settings.note("started", path=str(self._output.path), rank=self.rank)
 
@@ -129,6 +133,7 @@ class UneditedRecording(Recording):
             self._output.discard()
             self._session.settings.note("no-steps", taken=self._limits.last + 1)
         else:
+            self._limits.tell_last()
             self._session.settings.note(
                 "ended", path=str(self._output.path), step=self._limits.last, reason=reason
             )
