@@ -17,6 +17,7 @@ from torch.utils import _python_dispatch
 
 from bisect_debugger.format.digests import content_digest
 from bisect_debugger.format.layouts import STORAGE_DTYPES, Layout
+from bisect_debugger.format.schema import EventFlag
 from probes.device_digest import device_digest
 from probes.memory import (
     EMPTY,
@@ -31,6 +32,7 @@ from probes.nests import Beyond, leaves
 
 __all__ = ["Part", "Unsupported", "dense_bytes", "is_plain", "leaves", "parts"]
 
+_ON_DEVICE = int(EventFlag.ON_DEVICE)
 _COMPRESSED = {
     torch.sparse_csr: ("crow_indices", "col_indices", "values"),
     torch.sparse_bsr: ("crow_indices", "col_indices", "values"),
@@ -64,16 +66,16 @@ class Part:
         assert self.tensor is not None, "what is no tensor lies on the host"
         return dense_bytes(self.tensor)[1]
 
-    def digest(self, *, on_host: bool) -> tuple[bytes, bool]:
-        """16-byte digest, and whether the algorithm for devices made it.
+    def digest(self, *, on_host: bool) -> tuple[bytes, int]:
+        """16-byte digest, and the flag of an event whose algorithm is that for devices, or 0.
 
         Args:
             on_host: use the host's algorithm for what lies on the host.
         """
         if self.tensor is None or (on_host and self.read is not None):
-            return content_digest(self.content, self.layout), False
+            return content_digest(self.content, self.layout), 0
         with unseen():
-            return device_digest(self.tensor, self.layout), True
+            return device_digest(self.tensor, self.layout), _ON_DEVICE
 
 
 def parts(value: object) -> list[Part]:

@@ -84,7 +84,7 @@ def _sums(words: torch.Tensor, tail: torch.Tensor | None, level: int) -> torch.T
     whole = words[: blocks * BLOCK_WORDS].view(blocks, BLOCK_WORDS)
     of_blocks = [
         torch.stack([(part * key).sum(dim=1) for key in keys], dim=1)
-        for part in whole.split(_CHUNK_BLOCKS)
+        for part in torch.split(whole, _CHUNK_BLOCKS)
     ]
     if rest.numel():
         of_blocks.append((keys[:, : rest.numel()] * rest).sum(dim=1).unsqueeze(0))

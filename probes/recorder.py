@@ -37,15 +37,14 @@ P = ParamSpec("P")
 Place = tuple[int, int]
 """(buffer id, occurrence in the step)."""
 
-Piece = tuple[Part, bytes, bool]
-"""A dense part of a value, its digest, and whether the algorithm for devices made it."""
+Piece = tuple[Part, bytes, int]
+"""A dense part of a value, its digest, and the flag of the algorithm that made it."""
 
 REUSE_BYTES = 16384
 """Size from which looking a content up is cheaper than hashing it again (about 1 us)."""
 
 _EMPTY = np.empty(0, dtype=np.uint8)
 _NO_GRAD = int(EventFlag.NO_GRAD)
-_ON_DEVICE = int(EventFlag.ON_DEVICE)
 
 
 class Recorder:
@@ -63,6 +62,7 @@ class Recorder:
         at_begin: called when a step begins, before its first event.
         at_end: called with its number after a step was closed, and with the digest of each group
             if it was recorded.
+        ran: names of the roots that the thread that steps has run in this step.
         known: tensors that were hashed in this step already.
         withdraw: takes all hooks away; called after a failure, from where that is safe.
     """
@@ -87,13 +87,12 @@ class Recorder:
         self._keep_content()
         self._slots: dict[tuple[Group, str], Slot] = {}
         self._occurrences: dict[int, int] = {}
+        self.ran: set[str] = set()
         self.known = KnownTensors()
         self._event = writer.event
-        everywhere = selection.digest == "device"
-        self.new_slot: type[Slot] = DeviceSlot if everywhere else Slot
-        self._on_host = not everywhere
-        if everywhere:
-            writer.algorithm(DEVICE_EVERYWHERE)
+        self._on_host = selection.digest != "device"
+        self.new_slot: type[Slot] = Slot if self._on_host else DeviceSlot
+        self._other_algorithm = DEVICE_ALGORITHM if self._on_host else DEVICE_EVERYWHERE
         _recorders.add(self)
 
     def slot(
@@ -147,6 +146,7 @@ class Recorder:
             self.step += 1
             self.begun = False
             self._occurrences.clear()
+            self.ran.clear()
             self.known.clear()
             self._keep_content()
             stopped = self.failed or self.closed or self._forked
@@ -300,15 +300,7 @@ class Recorder:
             slot.group, slot.name, slot.component
         ):
             return LEFT_OUT
-        return self.writer.buffer(
-            slot.group,
-            slot.name,
-            slot.component,
-            slot.role,
-            slot.subject,
-            slot.location,
-            slot.kind,
-        )
+        return self.writer.buffer(slot.group, *slot.texts())
 
     def pieces_of(self, slot: Slot, value: object) -> list[Piece]:
         """The dense parts of any value with their digests; none where it cannot be read."""
@@ -327,26 +319,15 @@ class Recorder:
         for piece, digest, on_device in pieces:
             part = slot
             if piece.suffix:
-                part = self.slot(
-                    slot.group,
-                    slot.name + piece.suffix,
-                    slot.component,
-                    slot.role + piece.suffix,
-                    slot.subject,
-                    slot.location,
-                    slot.kind,
-                )
+                part = self.slot(slot.group, *slot.texts(piece.suffix))
             if part.buffer < 0:
                 part.buffer = self._resolve(part)
                 if part.buffer == LEFT_OUT:
                     continue
-            how = flags
             if on_device:
-                how |= _ON_DEVICE
-                if self._on_host:
-                    self.writer.algorithm(DEVICE_ALGORITHM)
+                self.writer.algorithm(self._other_algorithm)
             content = piece.content if self._keeps_content else _EMPTY
-            self.write(part, piece.layout, content, digest, how)
+            self.write(part, piece.layout, content, digest, flags | on_device)
             place = self._count(part.buffer)
             first = first or place
         return first

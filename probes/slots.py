@@ -103,6 +103,11 @@ class Slot:
         self._strides: tuple[int, ...] | None = None
         self._offset = self._needed = 0
 
+    def texts(self, suffix: str = "") -> tuple[str, str, str, str, str, str]:
+        """Name, component, role, subject, location and kind, of the buffer or a part of it."""
+        name, role = self.name + suffix, self.role + suffix
+        return name, self.component, role, self.subject, self.location, self.kind
+
     def digest(self, value: object) -> bytes | None:
         """16-byte digest of a plain tensor, whose layout `layout` is from now on.
 

@@ -1,10 +1,12 @@
 """The digest of tensors that are hashed on a device: its definition, in numpy.
 
-The content is read as little-endian 32-bit words `x`, with signs, and four sums over `key[i] * x[i]`
-are taken modulo 2**64, each with 64-bit keys of its own (Lemire and Kaser, "Strongly universal
-string hashing is fast", The Computer Journal 57, 2014). A content longer than a block is a tree: the
-sums of its blocks are the words of the next level, which has other keys. The digest is xxh3_128 over
-the four sums of the last level, seeded with the layout.
+The content is read as little-endian 32-bit words `x`, with signs, and four sums over
+`key[i] * x[i]` are taken modulo 2**64, each with 64-bit keys of its own (Lemire and Kaser,
+"Strongly universal string hashing is fast", The Computer Journal 57, 2014): two contents of
+one length agree in the upper half of one sum with a chance of 2**-32, and in all four with
+2**-128. A content longer than a block is a tree: the sums of its blocks are the words of the next
+level, which has other keys. The digest is xxh3_128 over the four sums of the last level, seeded
+with the layout.
 """
 
 import functools
@@ -51,7 +53,7 @@ def multilinear_digest(content: Content, layout: Layout) -> bytes:
         content: contiguous raw bytes, row-major.
         layout: element type and shape.
     """
-    raw = bytes(memoryview(content).cast("B"))
+    raw = content.tobytes() if isinstance(content, np.ndarray) else bytes(content)
     words: npt.NDArray[np.int32] = np.frombuffer(raw + bytes(-len(raw) % 4), dtype="<i4")
     level = 0
     while True:

@@ -288,7 +288,7 @@ class Run:
 
     def place_in_step(self, event: int) -> int:
         """How many events of its step stand before an event."""
-        starts = self._read("steps/first_event", 0, self.step_count)
+        starts = self._columns.read("steps/first_event", 0, self.step_count)
         return event - int(starts[np.searchsorted(starts, event, side="right") - 1])
 
     def edges(self) -> npt.NDArray[np.int64]:
@@ -323,7 +323,7 @@ class Run:
         return first, count
 
     def _algorithms(self) -> list[str]:
-        return self._strings("algorithms/name") if "algorithms" in self._file else []
+        return self._columns.texts("algorithms/name") if "algorithms" in self._file else []
 
     def _seeding(self) -> tuple[SeedingCall, ...]:
         texts = self._columns.texts

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisect_debugger.format.layouts import Layout
-from probes.content import parts
 from bisect_debugger.format.multilinear import (
     BLOCK_WORDS,
     LANES,
     keys_of_level,
     multilinear_digest,
 )
+from probes.content import parts
 from probes.device_digest import device_digest
 from tests.property.test_content_digest import tensors
 
