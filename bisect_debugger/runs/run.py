@@ -59,6 +59,10 @@ class Run:
         """Rows read so far, per table."""
         return self._columns.rows_read
 
+    def watch(self, check: Callable[[], None]) -> None:
+        """Have a call made before each read, which ends long work by raising."""
+        self._columns.watch = check
+
     @property
     def longest_read(self) -> int:
         """Bytes of the longest single read so far: what bounds the memory of reading."""
@@ -74,6 +78,7 @@ class Run:
             }
             states, reasons = self._columns.texts("end/state"), self._columns.texts("end/reason")
             state = states[-1] if states else "killed"
+            calls = self._noted_calls()
             return RunFacts(
                 path=self.path,
                 rank=int(attributes.get("rank", "0")),
@@ -84,8 +89,9 @@ class Run:
                 complete=state in (schema.END_COMPLETE, schema.END_STOPPED),
                 end_reason=_end_reason(state, reasons[-1] if reasons else ""),
                 environment=environment,
-                seeding=self._seeding(),
+                seeding=tuple(call for call in calls if call.call not in schema.LOADING_CALLS),
                 uncovered=tuple(self._columns.texts("uncovered/what")),
+                loads=tuple(call for call in calls if call.call in schema.LOADING_CALLS),
                 stopped=state == schema.END_STOPPED,
                 killed=state not in _END_REASONS,
                 selection={name: attributes.get(name, "") for name in schema.SELECTION},
@@ -288,8 +294,7 @@ class Run:
 
     def place_in_step(self, event: int) -> int:
         """How many events of its step stand before an event."""
-        starts = self._columns.read("steps/first_event", 0, self.step_count)
-        return event - int(starts[np.searchsorted(starts, event, side="right") - 1])
+        return event - self._first_event(self.row_of_event(event))
 
     def edges(self) -> npt.NDArray[np.int64]:
         """Recorded dataflow, (n, 6).
@@ -325,7 +330,7 @@ class Run:
     def _algorithms(self) -> list[str]:
         return self._columns.texts("algorithms/name") if "algorithms" in self._file else []
 
-    def _seeding(self) -> tuple[SeedingCall, ...]:
+    def _noted_calls(self) -> tuple[SeedingCall, ...]:
         texts = self._columns.texts
         columns = [texts(f"seeding/{name}") for name in ("call", "argument", "location")]
         steps = self._columns.read("seeding/step")
