@@ -46,7 +46,8 @@ def open_file(path: Path) -> h5py.File:
         _check_header(path, file)
         _check_links(path, file, "environment")
         for column in _STEPS_FIRST:
-            _check_column(path, file, column)
+            if column not in schema.LATER or _has_table(file, column):
+                _check_column(path, file, column)
     except UnreadableRun:
         file.close()
         raise
@@ -157,6 +158,10 @@ def _check_column(path: Path, file: h5py.File, column: schema.Column) -> None:
     if not set(dataset._filters) <= {"gzip", "shuffle"}:
         raise UnreadableRun(path, f"{column.path} uses an unknown filter", "do not use it")
     _check_size(path, dataset, column)
+
+
+def _has_table(file: h5py.File, column: schema.Column) -> bool:
+    return file.get(column.path.split("/")[0], getlink=True) is not None
 
 
 def _check_links(path: Path, file: h5py.File, name: str) -> None:
