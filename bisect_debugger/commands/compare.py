@@ -6,11 +6,11 @@ Also for checkpoints, by named tensor; see `checkpoint_pairs`.
 import argparse
 import sys
 
-from bisect_debugger.commands.checkpoint_pairs import asks_for_checkpoints, run_checkpoints
+from bisect_debugger.checkpoints.kinds import is_checkpoint
 from bisect_debugger.commands.output import check_target, say, write
 from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.as_json import as_json
-from bisect_debugger.errors import UsageError
+from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.report import (
     GroupGrid,
     render_diagnosis,
@@ -42,7 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Compare and report; returns the exit code of the diagnosis."""
     targets = (arguments.json, arguments.note)
     _check(arguments.runs, targets, force=arguments.force)
-    if asks_for_checkpoints(arguments.runs):
+    if _asks_for_checkpoints(arguments.runs):
+        from bisect_debugger.commands.checkpoint_pairs import run_checkpoints
+
         return run_checkpoints(arguments)
     diagnosis = diagnose(arguments.runs, arguments.tolerance)
     if arguments.json is not None:
@@ -72,6 +74,22 @@ def _check(runs: list[str], targets: tuple[str | None, str | None], *, force: bo
         raise UsageError("JSON and note cannot go to the same place; name two.")
     for target in targets:
         check_target(target, force=force, inputs=runs)
+
+
+def _asks_for_checkpoints(paths: list[str]) -> bool:
+    """Whether the files are checkpoints.
+
+    Raises:
+        UsageError: some are and some are not.
+    """
+    found = [path for path in paths if is_checkpoint(path)]
+    if found and len(found) < len(paths):
+        other = next(path for path in paths if path not in found)
+        raise UsageError(
+            f"{printable(found[0])} is a checkpoint and {printable(other)} is none; compare runs "
+            "with runs and checkpoints with checkpoints."
+        )
+    return bool(found)
 
 
 def _evidence(diagnosis: Diagnosis, pair: Pair) -> str:

@@ -302,11 +302,17 @@ class Run:
             None where no payload was recorded for it.
         """
         with self._columns.decoding():
-            return self._payload.get(digest, layout)
+            return self.contents.get(digest, layout)
 
     @cached_property
-    def _payload(self) -> PayloadStore:
-        return PayloadStore(self._file, self.layouts)
+    def contents(self) -> PayloadStore:
+        """The contents that were kept, to be read in bulk.
+
+        Raises:
+            UnreadableRun: their index cannot be read.
+        """
+        with self._columns.decoding():
+            return PayloadStore(self._columns, self.layouts)
 
     def _first_event(self, row: int) -> int:
         return int(self._columns.read("steps/first_event", row, row + 1)[0])
