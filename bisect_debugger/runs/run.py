@@ -5,7 +5,7 @@ stays true on any machine, instead of asserting seconds.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -238,6 +238,38 @@ class Run:
         if lengths != {len(buffer)} or (len(buffer) != count):
             raise damaged(self.path, ValueError("the columns of events are not equally long"))
         return block
+
+    def event_columns(
+        self, lo: int, hi: int, names: Sequence[str]
+    ) -> tuple[int, npt.NDArray[np.int64], list[npt.NDArray[Any]]]:
+        """Columns of the events of rows ``lo:hi``, all at once: mind how many there are.
+
+        Args:
+            lo: first row of the steps table.
+            hi: one past the last.
+            names: columns of the events table, e.g. ``digest``.
+
+        Returns:
+            The first event's row in the whole run, (hi - lo,) events of each step, the columns.
+
+        Raises:
+            UnreadableRun: the steps do not follow each other, or events are missing.
+        """
+        firsts = self._columns.read("steps/first_event", lo, hi).astype(np.int64)
+        counts = self.event_counts(lo, hi)
+        whole = len(firsts) == len(counts) == hi - lo and (counts >= 0).all()
+        if not whole or not np.array_equal(firsts[1:], firsts[:-1] + counts[:-1]):
+            raise damaged(self.path, ValueError("the events of a step are not where it says"))
+        start = int(firsts[0]) if len(firsts) else 0
+        end = start + int(counts.sum())
+        if start < 0 or not self._ends_within(start, end - start):
+            raise damaged(self.path, ValueError("a step claims events that are not there"))
+        found = [self._columns.read(f"events/{name}", start, end) for name in names]
+        for name, values in zip(names, found, strict=True):
+            there = {"buffer": len(self.buffers), "layout": len(self.layouts)}.get(name)
+            if there is not None and len(values) and values.max() >= there:
+                raise damaged(self.path, ValueError("an event names a buffer that is not there"))
+        return start, counts, found
 
     def row_of_event(self, event: int) -> int:
         """Row of the step that holds an event, by binary search; -1 where none begins before it."""
