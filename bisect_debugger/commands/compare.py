@@ -5,6 +5,7 @@ Also for checkpoints, by named tensor; see `checkpoint_pairs`.
 
 import argparse
 import sys
+from dataclasses import replace
 
 from bisect_debugger.checkpoints.kinds import is_checkpoint
 from bisect_debugger.commands.output import check_target, say, write
@@ -14,10 +15,12 @@ from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.report import (
     GroupGrid,
     render_diagnosis,
+    render_exhaustive,
     render_grid,
     render_rows,
     render_values,
 )
+from bisect_debugger.report.exhaustive import ROWS_SHOWN
 from bisect_debugger.twins import Pair, open_pair
 
 
@@ -35,6 +38,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="largest relFro that still counts as the same run",
     )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        dest="everything",
+        help="compare every event and value to the end, not only what the verdict needs",
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="trail, groups, values too")
 
 
@@ -47,9 +56,17 @@ def run(arguments: argparse.Namespace) -> int:
 
         return run_checkpoints(arguments)
     diagnosis = diagnose(arguments.runs, arguments.tolerance)
+    if arguments.everything:
+        from bisect_debugger.twins.exhaustive import compare_all
+
+        with open_pair(diagnosis.runs[0].path, diagnosis.runs[1].path) as pair:
+            diagnosis = replace(diagnosis, exhaustive=compare_all(pair))
     if arguments.json is not None:
         write(arguments.json, as_json(diagnosis) + "\n", force=arguments.force)
     text = render_diagnosis(diagnosis, trail=arguments.verbose)
+    if diagnosis.exhaustive is not None:
+        most = len(diagnosis.exhaustive.components) if arguments.verbose else ROWS_SHOWN
+        text += "\n\nEvery event\n" + render_exhaustive(diagnosis.exhaustive, most)
     if arguments.note is not None or arguments.verbose:
         with open_pair(diagnosis.runs[0].path, diagnosis.runs[1].path) as pair:
             if arguments.note is not None:
