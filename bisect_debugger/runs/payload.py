@@ -109,7 +109,7 @@ class PayloadStore:
         """
         with self._columns.decoding():
             start = self._start_of(row, layout)
-        return self._columns.read(f"payload/values/{layout.dtype}", start + lo, start + hi)
+        return self._columns.read_bulk(f"payload/values/{layout.dtype}", start + lo, start + hi)
 
     def read_all(self, rows: Sequence[int], layouts: Sequence[Layout]) -> list[Elements]:
         """Whole contents, flat; those that lie near each other in the file are read at once.
@@ -139,7 +139,7 @@ class PayloadStore:
                     break
                 end = max(end, at + elements)
                 last += 1
-            values = self._columns.read(f"payload/values/{dtype}", start, end)
+            values = self._columns.read_bulk(f"payload/values/{dtype}", start, end)
             for _, at, elements, place in wanted[first:last]:
                 found[place] = values[at - start : at - start + elements]
             first = last
