@@ -27,6 +27,8 @@ from bisect_debugger.runs.payload import PayloadStore
 BLOCK_ROWS = 1 << 17
 """Rows of a table that are read at a time where a whole table has to be looked at."""
 
+_FIRST_ROWS = 1024
+
 
 class Run:
     """A recorded run. Use `open_run`, and as a context manager."""
@@ -290,11 +292,14 @@ class Run:
     def _first_event_of(self, index: int) -> int | None:
         if self.facts.level == "coarse":
             return None
-        for lo in range(0, self.event_count, BLOCK_ROWS):
-            block = self._columns.read("events/buffer", lo, min(lo + BLOCK_ROWS, self.event_count))
+        lo, rows, end = 0, _FIRST_ROWS, self.event_count
+        while lo < end:
+            block = self._columns.read("events/buffer", lo, min(lo + rows, end))
             places = np.flatnonzero(block == index)
             if len(places):
                 return lo + int(places[0])
+            # Most buffers are in the first steps, so the blocks begin small.
+            lo, rows = lo + rows, min(4 * rows, BLOCK_ROWS)
         return None
 
     def first_nan(self) -> tuple[int, str] | None:
