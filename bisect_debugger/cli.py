@@ -19,6 +19,7 @@ from typing import Protocol, cast
 from bisect_debugger import __version__
 from bisect_debugger.commands.output import say
 from bisect_debugger.errors import BisectError, UsageError, printable
+from bisect_debugger.guard import ReaderLost, guarded
 
 COMMANDS = {
     "twin": "run a command twice and find where the runs diverge",
@@ -28,10 +29,14 @@ COMMANDS = {
     "open": "browse the divergence in the terminal",
     "note": "write the divergence down as a markdown note",
     "info": "show what is in a run",
+    "history": "keep what was cleared, found and fixed in an investigation",
     "tree": "print the decision tree",
     "demo": "run the shipped example from end to end",
 }
 """Command -> one line of help; each is a module of `bisect_debugger.commands`."""
+
+READING = frozenset(("compare", "open", "note", "info"))
+"""Commands that read files which others made."""
 
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
@@ -67,6 +72,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         141 the reader of stdout went away.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if argv is None and arguments and arguments[0] in READING:
+        try:
+            return guarded(lambda: _main(arguments))
+        except ReaderLost as lost:
+            return _fail(_lost(arguments, lost), UNEXPECTED)
+    return _main(arguments)
+
+
+def _main(arguments: list[str]) -> int:
     _print_anything()
     try:
         code = _dispatch(arguments)
@@ -173,6 +187,15 @@ def _fail(sentence: str, code: int) -> int:
         # Where stderr takes nothing, the exit code still tells.
         print(f"bisect-debugger: {sentence}", file=sys.stderr, flush=True)
     return code
+
+
+def _lost(arguments: list[str], lost: ReaderLost) -> str:
+    """A file that the library does not survive, in one sentence."""
+    files = [printable(text) for text in arguments[1:] if Path(text).is_file()]
+    return (
+        f"{' or '.join(files) or 'a file'}: the file is damaged ({lost}); copy it again or record "
+        "again."
+    )
 
 
 def _abandon_stdout() -> None:

@@ -13,7 +13,9 @@ import re
 import resource
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 _KEEP_SIZE = 1
 """FALLOC_FL_KEEP_SIZE of Linux: blocks are allocated, the file's length stays."""
@@ -21,6 +23,79 @@ _KEEP_SIZE = 1
 
 class NoRoom(OSError):
     """The next write would not fit; nothing was written, and the file is as it was."""
+
+
+class Gone(OSError):
+    """The file is not ours to write any more; nothing was written."""
+
+
+Identity = tuple[int, int]
+"""Device and inode of a file: the same for every descriptor and name that it has."""
+
+
+def identity_of(descriptor: int) -> Identity | None:
+    """What file stands at a descriptor, None where it is closed."""
+    try:
+        found = os.fstat(descriptor)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def check_ours(descriptor: int, ours: Identity) -> None:
+    """Make sure that what is written to a descriptor reaches our file, and is kept.
+
+    A program that closes every descriptor, as a daemon does, closes HDF5's too, and the next
+    file that it opens gets the same number: what HDF5 writes would go into that file.
+
+    Raises:
+        Gone: the descriptor was closed or is another file's, or the file was deleted.
+    """
+    try:
+        found = os.fstat(descriptor)
+    except OSError:
+        found = None
+    if found is None or (found.st_dev, found.st_ino) != ours:
+        raise Gone("the program closed the file that is recorded into")
+    if not found.st_nlink:
+        raise Gone("the file that is recorded into was deleted")
+
+
+@contextmanager
+def standing_in(descriptor: int, path: Path | None, ours: Identity) -> Iterator[None]:
+    """Let our file stand at a descriptor that may be another's by now, and give it back after.
+
+    Args:
+        descriptor: the number that HDF5 writes to.
+        path: where our file was; without one, or where another file is there now, what is
+            written vanishes.
+        ours: what our file is.
+    """
+    theirs, passed_on = None, False
+    with suppress(OSError):
+        theirs, passed_on = os.dup(descriptor), os.get_inheritable(descriptor)
+    divert(descriptor)
+    with suppress(OSError):
+        if path is not None:
+            _put_back(descriptor, path, ours)
+    put = identity_of(descriptor)
+    try:
+        yield
+    finally:
+        if theirs is not None:
+            os.dup2(theirs, descriptor, inheritable=passed_on)
+            os.close(theirs)
+        elif identity_of(descriptor) == put:
+            os.close(descriptor)
+
+
+def _put_back(descriptor: int, path: Path, ours: Identity) -> None:
+    again = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        if identity_of(again) == ours:
+            os.dup2(again, descriptor, inheritable=False)
+    finally:
+        os.close(again)
 
 
 def reserve(descriptor: int, done: int, end: int) -> None:
@@ -92,6 +167,8 @@ def reason_of(error: Exception) -> str:
     """Why writing failed, in the system's own words where it has some."""
     if isinstance(error, NoRoom):
         return str(error.strerror)
+    if isinstance(error, Gone):
+        return str(error)
     # HDF5 wraps what the system said in a page of its own state.
     of_system = re.search(r"error message = '([^']+)'", str(error))
     if of_system:

@@ -26,17 +26,11 @@ from bisect_debugger.format import schema
 from bisect_debugger.format.digests import pairs_from_bytes
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
-from probes.descriptor import NoRoom, divert, reason_of, reserve, weak_call
+from probes.descriptor import Gone, NoRoom, reason_of, weak_call
+from probes.file_on_disk import FileOnDisk
 from probes.folding import Folding
 from probes.narration import say
-from probes.run_file import (
-    FIRST_BYTES,
-    Header,
-    create,
-    descriptor_of,
-    full_path,
-    move_to_free_name,
-)
+from probes.run_file import Header, create, full_path, move_to_free_name
 from probes.stats import Stats
 from probes.tables import NO_STATS, EventTable, Payload, Table, fitted, pack, pack_full
 from probes.threads import ThreadNumbers
@@ -45,9 +39,6 @@ __all__ = ["Header", "RunWriter"]
 
 WAITING_PAYLOAD_BYTES = 64 << 20
 """Payload waiting in memory above which it is written early."""
-
-SPARE_BYTES = 128 << 10
-"""Room kept beyond what a flush needs: enough to say why a run ended, and to close it."""
 
 EVENTS_PER_LOOK = 64
 """An event in so many looks at the clock, for steps that take longer than a flush may wait."""
@@ -61,13 +52,21 @@ _BEFORE_STEPS = tuple(name for name in _ROW_TABLES if name not in ("steps", "end
 class RunWriter:
     """Writes one run. Safe to call from several threads; inert in a forked child."""
 
-    def __init__(self, path: str | Path, header: Header, *, flush_seconds: float = 1.0) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        header: Header,
+        *,
+        flush_seconds: float = 1.0,
+        fsync: bool = False,
+    ) -> None:
         """Create the file.
 
         Args:
             path: a file that does not exist yet.
             header: what is known before the first event.
             flush_seconds: longest time between two flushes, as long as events come.
+            fsync: each flush waits until the disk has it, for when the power may fail.
 
         Raises:
             UsageError: the file exists already, or cannot be created.
@@ -82,8 +81,7 @@ class RunWriter:
         self._lock = threading.RLock()
         self._over = False
         self._file = create(self.path, header)
-        self._descriptor = descriptor_of(self._file)
-        self._reserved = FIRST_BYTES
+        self._on_disk = FileOnDisk(self._file, self.path, fsync=fsync)
         os.register_at_fork(after_in_child=weak_call(self._after_fork))
         self._tables = {name: Table(self._file, columns) for name, columns in _ROW_TABLES.items()}
         self._payload = Payload(self._file)
@@ -210,6 +208,11 @@ class RunWriter:
                 self._uncovered.add(what)
                 self._append("uncovered", *fitted("uncovered", what))
 
+    @property
+    def event_count(self) -> int:
+        """Events of the closed steps that were kept; 0 at level ``coarse``."""
+        return self._events.rows
+
     def close_step(
         self, step: int, *, optimizer: int = 0, closed: bool = True
     ) -> npt.NDArray[np.uint64] | None:
@@ -246,6 +249,11 @@ class RunWriter:
             self._flush_if_due()
             return own_groups
 
+    @property
+    def waiting_events(self) -> int:
+        """Events of the step that goes on, so far."""
+        return len(self._step) // self._events.row.itemsize
+
     def rename(self, path: Path) -> None:
         """Give the file its name while it is written; the name must be free.
 
@@ -257,7 +265,7 @@ class RunWriter:
                 return
             path = path.absolute()
             move_to_free_name(self.path, path)
-            self.path = path
+            self.path = self._on_disk.path = path
 
     def finish(self, state: str, reason: str = "") -> None:
         """Write the end of the run and close the file; a second call does nothing.
@@ -316,47 +324,34 @@ class RunWriter:
         # First of all, so that a signal handler in between does not begin a flush of its own.
         self._flushed_at = time.monotonic()
         try:
-            self._reserve()
+            self._on_disk.make_room(self._room())
             self._payload.write()
             for name in _BEFORE_STEPS:
                 self._tables[name].write()
             self._events.write()
-            self._file.flush()
+            self._on_disk.flush()
             self._tables["steps"].write()
             self._tables["end"].write()
-            self._file.flush()
+            self._on_disk.flush()
         except NoRoom as error:
-            self._end_without_room(error)
+            self._fail(error)
+            try:
+                self._on_disk.close_with(self.failed)
+            except (OSError, RuntimeError, ValueError) as second:
+                self._abandon(second)
+        except Gone as error:
+            self._fail(error)
+            self._on_disk.let_go(self.failed)
         except (OSError, RuntimeError, ValueError, MemoryError) as error:
             self._abandon(error)
 
-    def _reserve(self) -> None:
-        need = sum(table.room() for table in self._tables.values()) + SPARE_BYTES
-        need += self._payload.room() + self._events.room()
-        end = int(self._file.id.get_filesize()) + need
-        reserve(self._descriptor, self._reserved, end)
-        self._reserved = max(self._reserved, end)
-
-    def _end_without_room(self, error: NoRoom) -> None:
-        """The room for a flush is not there; the spare room of the last one is."""
-        end = Table(self._file, schema.END)
-        self._fail(error)
-        end.append(*fitted("end", schema.END_INCOMPLETE, f"recording stopped: {self.failed}"))
-        try:
-            end.write()
-            self._close()
-        except (OSError, RuntimeError, ValueError) as second:
-            self._abandon(second)
+    def _room(self) -> int:
+        need = sum(table.room() for table in self._tables.values())
+        return need + self._payload.room() + self._events.room()
 
     def _abandon(self, error: Exception) -> None:
-        """HDF5 could not write: the file stays as it is, and closing must not fail again."""
         self._fail(error)
-        try:
-            divert(self._descriptor)
-            self._file.close()
-        except (OSError, RuntimeError, ValueError):
-            # Nothing of the run depends on it any more.
-            pass
+        self._on_disk.abandon()
 
     def _fail(self, error: Exception) -> None:
         self._over = True
@@ -364,18 +359,8 @@ class RunWriter:
 
     def _close(self) -> None:
         self._over = True
-        # A second descriptor: whatever the file is called by now, and whether it still has a name.
-        own = os.dup(self._descriptor)
-        try:
-            self._file.close()
-            # Room that was reserved and not needed goes back to the file system.
-            os.ftruncate(own, os.fstat(own).st_size)
-        finally:
-            os.close(own)
+        self._on_disk.close()
 
     def _after_fork(self) -> None:
-        """In a forked child: never write to the parent's file, not even at interpreter exit."""
+        """In a forked child: never wait for what a thread of the parent held."""
         self._lock = threading.RLock()
-        if not self._over:
-            # HDF5 would flush at exit what the parent had not yet written.
-            divert(self._descriptor)

@@ -9,19 +9,13 @@ from dataclasses import replace
 
 from bisect_debugger.checkpoints.kinds import is_checkpoint
 from bisect_debugger.commands.output import check_target, say, write
-from bisect_debugger.diagnosis import Diagnosis, diagnose
+from bisect_debugger.commands.tree_option import add_tree_option, use_trees
+from bisect_debugger.diagnosis import diagnose
 from bisect_debugger.diagnosis.as_json import as_json
 from bisect_debugger.errors import UsageError, printable
-from bisect_debugger.report import (
-    GroupGrid,
-    render_diagnosis,
-    render_exhaustive,
-    render_grid,
-    render_rows,
-    render_values,
-)
-from bisect_debugger.report.exhaustive import ROWS_SHOWN
-from bisect_debugger.twins import Pair, open_pair
+from bisect_debugger.report.exhaustive import ROWS_SHOWN, render_exhaustive
+from bisect_debugger.report.text import render_diagnosis
+from bisect_debugger.twins import open_pair
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,13 +38,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         dest="everything",
         help="compare every event and value to the end, not only what the verdict needs",
     )
-    parser.add_argument("-v", "--verbose", action="store_true", help="trail, groups, values too")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="everything that the UI shows, as text"
+    )
+    add_tree_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare and report; returns the exit code of the diagnosis."""
     targets = (arguments.json, arguments.note)
     _check(arguments.runs, targets, force=arguments.force)
+    use_trees(arguments)
     if _asks_for_checkpoints(arguments.runs):
         from bisect_debugger.commands.checkpoint_pairs import run_checkpoints
 
@@ -74,7 +72,9 @@ def run(arguments: argparse.Namespace) -> int:
 
                 write(arguments.note, render_note(diagnosis, pair), force=arguments.force)
             if arguments.verbose:
-                text += "\n" + _evidence(diagnosis, pair)
+                from bisect_debugger.views.everything import render_everything
+
+                text += "\n" + render_everything(pair, diagnosis)
     if "-" not in targets:
         say(text)
     else:
@@ -107,18 +107,6 @@ def _asks_for_checkpoints(paths: list[str]) -> bool:
             "with runs and checkpoints with checkpoints."
         )
     return bool(found)
-
-
-def _evidence(diagnosis: Diagnosis, pair: Pair) -> str:
-    """What the UI shows besides: groups by step, events of the onset, values of the origins."""
-    parts = ["", "Groups by step", render_grid(GroupGrid.around(pair, diagnosis))]
-    row = pair.row_of_step(diagnosis.onset.step) if diagnosis.onset else None
-    if row is not None:
-        parts += ["", "Events of the onset", render_rows(pair, row)]
-    values = render_values(pair, diagnosis)
-    if values:
-        parts += ["", "Around the first difference, first run against second", values]
-    return "\n".join(parts)
 
 
 def tolerance(text: str) -> float:

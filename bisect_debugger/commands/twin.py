@@ -5,18 +5,22 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TextIO
 
 from bisect_debugger.commands.command_line import add_command, duration, positive
 from bisect_debugger.commands.compare import tolerance
 from bisect_debugger.commands.output import check_target, say, write
+from bisect_debugger.commands.terminal import opens_ui
+from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis.as_json import as_json
-from bisect_debugger.driver.narration import narrate
+from bisect_debugger.driver.narration import narrate, pass_on
+from bisect_debugger.driver.reporting import Watch
 from bisect_debugger.driver.twins import Plan, TwinResult, run_twins
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.note import render_note
-from bisect_debugger.report import render_diagnosis
+from bisect_debugger.progress import Listener, Stop
+from bisect_debugger.report.text import render_diagnosis
 from bisect_debugger.twins import open_pair
+from bisect_debugger.views.everything import render_everything
 
 TAKES_A_COMMAND = True
 
@@ -43,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="time for experiments, e.g. 90s, 5m or 1h (default: 10m)",
     )
+    add("--repro", metavar="DIR", help="new folder for a script that executes the culprit alone")
     add("--level", choices=("coarse", "digest"), default="digest", help="of the first pass")
     for name in ("include", "exclude"):
         add(f"--{name}", action="append", default=[], metavar="GLOB", help=f"buffers to {name}")
@@ -52,7 +57,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--note", metavar="F", help="write the markdown note there (default: into the folder)")
     add("--force", action="store_true", help="replace files that exist")
     add("--no-tui", action="store_true", help="do not open the terminal UI")
-    add("-v", "--verbose", action="store_true", help="print the trail too")
+    add("--ascii", action="store_true", help="plain ASCII symbols in the terminal UI")
+    add("-v", "--verbose", action="store_true", help="print all that the UI shows, as text")
+    add_tree_option(parser)
     add_command(parser)
 
 
@@ -63,23 +70,82 @@ def run(arguments: argparse.Namespace) -> int:
         The exit code of the diagnosis, or 1 where the control did not diverge.
     """
     _check_targets(arguments)
-    result = run_twins(_plan(arguments))
-    diagnosis = result.diagnosis
-    note = arguments.note or str(result.folder / "note.md")
+    use_trees(arguments)
+    plan = _plan(arguments)
+    if not arguments.no_tui and opens_ui(sys.stdin, sys.stdout, sys.stderr):
+        result = _watched(plan, arguments)
+    else:
+        result = run_twins(plan)
+        _write(result, arguments)
+    _say(result, arguments)
+    control = result.diagnosis.control
+    if control is not None and not control.seed_changes_the_run:
+        return max(result.diagnosis.exit_code, 1)
+    return result.diagnosis.exit_code
+
+
+def _watched(plan: Plan, arguments: argparse.Namespace) -> TwinResult:
+    """Run the twins under the eyes of the live UI, and tell what stands on stderr without one.
+
+    Raises:
+        BaseException: whatever ended the driver, once the terminal is as it was.
+    """
+    from bisect_debugger.tui.live import Found, watch
+
+    results: list[TwinResult] = []
+
+    def drive(listener: Listener, stop: Stop) -> Found:
+        result = run_twins(plan, Watch(listener, stop))
+        # At once, so that nothing that happens to the UI can lose it.
+        _write(result, arguments)
+        results.append(result)
+        return Found(result.diagnosis, result.files)
+
+    left = watch(drive, ascii_only=arguments.ascii)
+    if left.error is not None and not isinstance(left.error, KeyboardInterrupt):
+        pass_on(left.output)
+    for line in left.narration:
+        narrate(f"{line}\n")
+    if left.error is not None:
+        raise left.error
+    return results[0]
+
+
+def _note_target(result: TwinResult, arguments: argparse.Namespace) -> str:
+    return arguments.note or str(result.folder / "note.md")
+
+
+def _write(result: TwinResult, arguments: argparse.Namespace) -> None:
+    """Write note and JSON, where they go to files."""
+    note = _note_target(result, arguments)
+    if note != "-":
+        write(note, _note(result), force=arguments.force)
+    if arguments.json not in (None, "-"):
+        write(arguments.json, as_json(result.diagnosis) + "\n", force=arguments.force)
+
+
+def _note(result: TwinResult) -> str:
     with open_pair(*result.files) as pair:
-        write(note, render_note(diagnosis, pair), force=arguments.force)
-    if arguments.json is not None:
-        write(arguments.json, as_json(diagnosis) + "\n", force=arguments.force)
-    text = render_diagnosis(diagnosis, trail=arguments.verbose)
+        return render_note(result.diagnosis, pair)
+
+
+def _say(result: TwinResult, arguments: argparse.Namespace) -> None:
+    """Print the verdict, or what was asked for on stdout; say where everything is."""
+    diagnosis, note = result.diagnosis, _note_target(result, arguments)
+    if note == "-":
+        say(_note(result), end="")
+    if arguments.json == "-":
+        say(as_json(diagnosis))
     if "-" in (arguments.json, note):
         narrate(f"{diagnosis.sentence}\n")
     else:
-        say(text)
-    _show(result, note, ui=not arguments.no_tui)
-    control = diagnosis.control
-    if control is not None and not control.seed_changes_the_run:
-        return max(diagnosis.exit_code, 1)
-    return diagnosis.exit_code
+        say(render_diagnosis(diagnosis, trail=arguments.verbose))
+        if arguments.verbose:
+            with open_pair(*result.files) as pair:
+                say(render_everything(pair, diagnosis))
+    opening = shlex.join(["bisect-debugger", "open", *map(str, result.files)])
+    narrate(f"bisect-debugger: note: {printable(note)}\n")
+    narrate(f"bisect-debugger: browse it with: {printable(opening, 1000)}\n")
 
 
 def _check_targets(arguments: argparse.Namespace) -> None:
@@ -91,6 +157,8 @@ def _check_targets(arguments: argparse.Namespace) -> None:
     targets = [target for target in (arguments.json, arguments.note) if target is not None]
     for target in targets:
         check_target(target, force=arguments.force)
+    if arguments.repro and Path(arguments.repro).exists():
+        raise UsageError(f"{printable(arguments.repro)} exists already; name a new folder.")
     wanted = [os.path.realpath(target) for target in targets if target != "-"]
     wanted += [os.path.realpath(arguments.out)] if arguments.out else []
     if len({*wanted}) < len(wanted) or targets == ["-", "-"]:
@@ -118,19 +186,5 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         tolerance=arguments.tolerance,
         explain=arguments.explain,
         budget=arguments.budget,
+        repro=Path(arguments.repro) if arguments.repro else None,
     )
-
-
-def _show(result: TwinResult, note: str, *, ui: bool) -> None:
-    """Open the UI on a terminal, and say where everything is."""
-    if ui and result.diagnosis.exit_code and _on_terminals(sys.stdin, sys.stdout):
-        from bisect_debugger.tui import show
-
-        show(*result.files)
-    opening = shlex.join(["bisect-debugger", "open", *map(str, result.files)])
-    narrate(f"bisect-debugger: note: {printable(note)}\n")
-    narrate(f"bisect-debugger: browse it with: {printable(opening, 1000)}\n")
-
-
-def _on_terminals(*streams: TextIO | None) -> bool:
-    return all(stream is not None and stream.isatty() for stream in streams)

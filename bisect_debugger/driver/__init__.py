@@ -4,7 +4,9 @@ launch     one command as a process below the bootstrap, its output passed throu
 session    the settings that a recorded process reads, and the status that it writes
 outcome    what came of a run: its files, or one sentence that says why there are none
 narration  words on stderr, which may be closed, full or without a reader
-progress   steps, rate and bytes while a run goes on
+narrator   steps, rate and bytes on stderr while a run goes on
+reporting  status lines and output of a run as events for listeners
+keeper     ends a trainer whose command was killed
 twins      runs after each other, compared live, and a second pass for values
 check      bare runs against probed ones
 """

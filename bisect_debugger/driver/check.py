@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bisect_debugger.driver.launch import check_command, run_command
+from bisect_debugger.driver.narrator import Narrator
 from bisect_debugger.driver.outcome import TrainerFailed, outcome_of
-from bisect_debugger.driver.progress import Progress
+from bisect_debugger.driver.reporting import RunReport, Watch
 from bisect_debugger.driver.session import Settings, session, temporary_folder
 from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.progress import Phase
 
 Tensors = dict[int, list[tuple[str, str, str]]]
 """Final tensors by rank, as (name, layout, digest)."""
@@ -138,7 +140,7 @@ def first_difference(one: Tensors, other: Tensors) -> str:
 
 
 def _final(command: Sequence[str], settings: Settings, title: str) -> Tensors:
-    progress = Progress(title, None)
+    progress = RunReport(Watch(Narrator()), title, Phase.RECORDED)
     shown = shlex.join(command)
     with session(settings) as running:
         try:

@@ -6,17 +6,14 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
+from bisect_debugger.driver.keeper import keeping
 from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.progress import Stop, Tail
 
-LAST_LINES = 20
-"""Lines of a failed trainer's output that are kept to be shown."""
-
-_LINE_BYTES = 4096
 _PATIENCE_SECONDS = 10.0
 """How long an interrupted trainer may take to end by itself."""
 
@@ -71,6 +68,7 @@ def run_command(
     environment: Mapping[str, str],
     output: Callable[[bytes], None] | None,
     tick: Callable[[], None],
+    stop: Stop | None = None,
 ) -> Ended:
     """Run a command to its end.
 
@@ -80,13 +78,16 @@ def run_command(
         output: takes its output piece by piece, stdout and stderr alike, and its input is
             empty; None lets it use the streams of this process.
         tick: called several times a second while it runs.
+        stop: asks from another thread to end it, as ctrl+c does.
 
     Raises:
         UsageError: it cannot be started.
         KeyboardInterrupt: it was interrupted; it has ended.
     """
+    if stop is not None and stop.asked:
+        raise KeyboardInterrupt
     quiet = output is not None
-    tail = _Tail()
+    tail = Tail()
     # Before there is a process, so that no interrupt finds it with nobody to hand it on.
     with _forwarding(own_group=quiet) as forwarded:
         process = _start(command, environment, quiet=quiet)
@@ -95,11 +96,10 @@ def run_command(
         if quiet:
             reader.start()
         try:
-            while True:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(0.2)
-                    break
-                tick()
+            with keeping(process.pid if quiet else None):
+                while not _has_ended(process):
+                    forwarded.hear(stop)
+                    tick()
         except BaseException:
             forwarded.end()
             raise
@@ -109,6 +109,14 @@ def run_command(
     if forwarded.came:
         raise KeyboardInterrupt
     return Ended(process.returncode, tail.lines())
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Wait a moment for it."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(0.2)
+        return True
+    return False
 
 
 def _start(
@@ -131,27 +139,8 @@ def _start(
         ) from error
 
 
-class _Tail:
-    """The last lines of a stream of bytes."""
-
-    def __init__(self) -> None:
-        self._lines: deque[bytes] = deque(maxlen=LAST_LINES)
-        self._open = b""
-
-    def take(self, piece: bytes) -> None:
-        *lines, self._open = (self._open + piece).split(b"\n")
-        self._lines.extend(line[-_LINE_BYTES:] for line in lines)
-        self._open = self._open[-_LINE_BYTES:]
-
-    def lines(self) -> tuple[str, ...]:
-        kept = [*self._lines, self._open] if self._open.strip() else [*self._lines]
-        # What a progress bar wrote over is not shown again.
-        shown = (line.rstrip(b"\r").rpartition(b"\r")[2] for line in kept[-LAST_LINES:])
-        return tuple(printable(line.decode("utf-8", "backslashreplace"), 500) for line in shown)
-
-
 def _read(
-    process: subprocess.Popen[bytes], tail: _Tail, output: Callable[[bytes], None] | None
+    process: subprocess.Popen[bytes], tail: Tail, output: Callable[[bytes], None] | None
 ) -> None:
     assert process.stdout is not None, "opened as a pipe"
     with process.stdout as stream:
@@ -175,6 +164,7 @@ class _Forwarding:
     def __init__(self, *, own_group: bool) -> None:
         self.came: list[int] = []
         self._own_group = own_group
+        self._heard = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._patience: list[threading.Timer] = []
 
@@ -191,6 +181,12 @@ class _Forwarding:
             self._send(signal.SIGKILL)
         else:
             self._hand_on(number)
+
+    def hear(self, stop: Stop | None) -> None:
+        """Take what was asked for in another thread as if it were a signal."""
+        while stop is not None and self._heard < stop.asked:
+            self._heard += 1
+            self.take(signal.SIGINT, None)
 
     def end(self) -> None:
         """End the process because nobody is left to wait for it."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bisect_debugger.driver.launch import check_command, run_command
 from bisect_debugger.driver.outcome import Recorded, outcome_of
-from bisect_debugger.driver.progress import Progress
+from bisect_debugger.driver.reporting import RunReport
 from bisect_debugger.driver.session import Session, Settings, session
 from bisect_debugger.errors import UsageError, printable
 
@@ -21,14 +21,14 @@ def record(
     command: Sequence[str],
     settings: Settings,
     *,
-    progress: Progress | None = None,
+    report: RunReport | None = None,
 ) -> Recorded:
     """Run a command and record the processes below it that train.
 
     Args:
         command: program and arguments.
         settings: what is recorded, and where it goes.
-        progress: shows the run and takes its output; without it the command uses the streams
+        report: tells about the run and takes its output; without it the command uses the streams
             of this process.
 
     Raises:
@@ -45,11 +45,12 @@ def record(
             ended = run_command(
                 command,
                 running.environment(),
-                progress.output if progress else None,
-                lambda: _tick(running, progress),
+                report.output if report else None,
+                lambda: _tick(running, report),
+                report.stop if report else None,
             )
         finally:
-            _tick(running, progress)
+            _tick(running, report)
             _remove_parts(running)
         found = outcome_of(running, ended, shlex.join(command))
     # Named as they were asked for, and not by the path of a machine.
@@ -92,10 +93,10 @@ def check_out(out: Path) -> None:
         )
 
 
-def _tick(running: Session, progress: Progress | None) -> None:
+def _tick(running: Session, report: RunReport | None) -> None:
     news = running.news()
-    if progress is not None:
-        progress.take(news)
+    if report is not None:
+        report.take(news)
 
 
 def _remove_parts(running: Session) -> None:

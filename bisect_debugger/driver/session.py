@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -56,6 +56,8 @@ class Settings:
         mode: ``record``, or ``witness`` for a bare run.
         witness: also tell the final parameters.
         knobs: conditions that are changed, by the names of `KNOB_VARIABLES` and of the recorder.
+        zoom: steps of which single operators are recorded.
+        isolate: the module call, or the operator, that a script is written for, or None.
     """
 
     out: Path
@@ -72,6 +74,8 @@ class Settings:
     mode: str = "record"
     witness: bool = False
     knobs: tuple[str, ...] = ()
+    zoom: tuple[int, ...] = ()
+    isolate: Mapping[str, object] | None = None
 
 
 @dataclass(slots=True)

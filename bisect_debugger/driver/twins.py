@@ -16,13 +16,16 @@ from pathlib import Path
 from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Control, Experiment, PairVerdict, Verdict
 from bisect_debugger.driver.experiments import Bench, explain, repeats_for
+from bisect_debugger.driver.isolation import IsolationBench, isolate
 from bisect_debugger.driver.launch import check_command
-from bisect_debugger.driver.narration import narrate
+from bisect_debugger.driver.narrator import Narrator
 from bisect_debugger.driver.outcome import Recorded
-from bisect_debugger.driver.progress import Progress, Silent
 from bisect_debugger.driver.record import record
+from bisect_debugger.driver.reporting import RunReport, Watch
 from bisect_debugger.driver.session import Settings
+from bisect_debugger.driver.zoom import elsewhere_words, zoom_steps
 from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.progress import ExperimentsBegan, Judging, Phase, Told, TwinsBegan
 
 MOST_RUNS = 26
 FOLDER = Path(".bisect-debugger")
@@ -52,6 +55,7 @@ class Plan:
         tolerance: largest relFro of a difference that still counts as the same run.
         explain: run twins again with one condition changed, to prove the cause.
         budget: seconds after which no further experiment is begun.
+        repro: new folder for a script that executes the culprit alone, or None.
     """
 
     command: tuple[str, ...]
@@ -67,6 +71,7 @@ class Plan:
     tolerance: float | None = None
     explain: bool = False
     budget: float = 600.0
+    repro: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +91,12 @@ class TwinResult:
     second_pass: tuple[Verdict, int | None] | None = None
 
 
-def run_twins(plan: Plan) -> TwinResult:
+def run_twins(plan: Plan, watch: Watch | None = None) -> TwinResult:
     """Run, compare, and run again for values.
+
+    Args:
+        plan: what to do.
+        watch: who hears how it goes and may end it; narration on stderr by default.
 
     Raises:
         UsageError: the plan makes no sense, or nothing was recorded.
@@ -101,15 +110,15 @@ def run_twins(plan: Plan) -> TwinResult:
         check_command(plan.control)
     folder = _make_folder(plan.folder)
     try:
-        return _run_in(folder, plan)
+        return _run_in(folder, plan, watch or Watch(Narrator()))
     finally:
         with contextlib.suppress(OSError):
             # Where nothing was recorded, nothing stays.
             folder.rmdir()
 
 
-def _run_in(folder: Path, plan: Plan) -> TwinResult:
-    _say(f"the runs go to {printable(str(folder))}")
+def _run_in(folder: Path, plan: Plan, watch: Watch) -> TwinResult:
+    watch.listener(TwinsBegan(plan.command, folder, plan.runs))
     settings = Settings(
         out=folder / "a.h5",
         level=plan.level,
@@ -118,40 +127,63 @@ def _run_in(folder: Path, plan: Plan) -> TwinResult:
         max_steps=plan.max_steps,
         stop_after=plan.stop_after,
     )
-    recorded = [_run(plan.command, settings, f"run 1 of {plan.runs}", plan.max_steps)]
-    settings = replace(settings, names=recorded[0].names)
-    for number in range(1, plan.runs):
-        title = f"run {number + 1} of {plan.runs}"
-        out = folder / f"{chr(ord('a') + number)}.h5"
-        compared = replace(settings, out=out, reference=folder / "a.h5")
-        recorded.append(_run(plan.command, compared, title, recorded[0].last_step + 1))
+    try:
+        recorded, settings = _first_pass(plan, settings, watch)
+    except KeyboardInterrupt:
+        _tell_what_is_kept(folder, watch)
+        raise
+    watch.listener(Judging("all steps of the runs"))
     result = _judge(recorded, folder, plan.tolerance)
     try:
-        return _deepened(plan, settings, result, recorded[0])
+        return _deepened(plan, settings, result, recorded[0], watch)
     except KeyboardInterrupt:
         files = " ".join(printable(str(path)) for path in result.files)
-        _say(f"interrupted; found so far: {result.diagnosis.sentence}")
-        _say(f"see it with: bisect-debugger compare {files}")
+        watch.listener(Told(f"interrupted; found so far: {result.diagnosis.sentence}"))
+        watch.listener(Told(f"see it with: bisect-debugger compare {files}"))
         raise
 
 
-def _deepened(plan: Plan, settings: Settings, result: TwinResult, first: Recorded) -> TwinResult:
+def _first_pass(plan: Plan, settings: Settings, watch: Watch) -> tuple[list[Recorded], Settings]:
+    """All runs, each from the second on compared with the first, and settings that name it."""
+    folder = settings.out.parent
+    title = f"run 1 of {plan.runs}"
+    report = RunReport(watch, title, Phase.RECORDED, plan.max_steps)
+    recorded = [_run(plan.command, settings, report)]
+    settings = replace(settings, names=recorded[0].names)
+    for number in range(1, plan.runs):
+        out = folder / f"{chr(ord('a') + number)}.h5"
+        compared = replace(settings, out=out, reference=folder / "a.h5")
+        title = f"run {number + 1} of {plan.runs}"
+        report = RunReport(watch, title, Phase.COMPARED, recorded[0].last_step + 1)
+        recorded.append(_run(plan.command, compared, report))
+    return recorded, settings
+
+
+def _tell_what_is_kept(folder: Path, watch: Watch) -> None:
+    kept = ", ".join(printable(str(path)) for path in sorted(folder.glob("*.h5")))
+    watch.listener(Told(f"interrupted; {f'kept: {kept}' if kept else 'nothing was recorded yet'}"))
+
+
+def _deepened(
+    plan: Plan, settings: Settings, result: TwinResult, first: Recorded, watch: Watch
+) -> TwinResult:
     """What more runs tell: values, proof, and whether the seed matters."""
     if plan.second_pass and result.diagnosis.verdict is not Verdict.BIT_EQUAL:
-        result = _with_values(plan, settings, result)
+        result = _with_values(plan, settings, result, watch)
     if plan.explain and result.diagnosis.verdict is Verdict.DIVERGED:
-        result = _explained(plan, settings, result)
+        result = _explained(plan, settings, result, watch)
+    if (plan.explain or plan.repro) and result.diagnosis.verdict is Verdict.DIVERGED:
+        result = _isolated(plan, settings, result, watch)
     if plan.control:
-        result = _controlled(plan, settings, result, first)
+        result = _controlled(plan, settings, result, first, watch)
     return result
 
 
-def _run(command: Sequence[str], settings: Settings, title: str, expected: int | None) -> Recorded:
-    progress = Progress(title, expected)
+def _run(command: Sequence[str], settings: Settings, report: RunReport) -> Recorded:
     try:
-        recorded = record(command, settings, progress=progress)
+        recorded = record(command, settings, report=report)
     except BaseException:
-        progress.end("ended without a whole run")
+        report.end("ended without a whole run")
         raise
     words = f"steps 0 to {recorded.last_step}"
     if recorded.onset is not None:
@@ -160,7 +192,7 @@ def _run(command: Sequence[str], settings: Settings, title: str, expected: int |
         words += ", equal to the first run so far as was compared live"
     if recorded.stopped:
         words += f", {recorded.stopped}"
-    progress.end(words)
+    report.end(words, recorded.last_step)
     return recorded
 
 
@@ -187,7 +219,7 @@ def _first_and_gravest(diagnosis: Diagnosis) -> tuple[int, int]:
     return _GRAVEST_FIRST.index(diagnosis.verdict), onset
 
 
-def _with_values(plan: Plan, settings: Settings, first: TwinResult) -> TwinResult:
+def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch) -> TwinResult:
     """Run two more, which keep contents around the onset, and let them speak if they agree."""
     onset = first.diagnosis.onset
     if onset is None or plan.level == "coarse":
@@ -197,45 +229,64 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult) -> TwinResul
         settings,
         level="full",
         payload=(max(onset.step - 1, -1), end),
+        zoom=zoom_steps(first.diagnosis),
         max_steps=min(end, plan.max_steps or end),
     )
     recorded = []
     for number, name in enumerate(("a.values.h5", "b.values.h5"), 1):
         title = f"second pass, run {number} of 2"
-        recorded.append(
-            _run(plan.command, replace(again, out=first.folder / name), title, again.max_steps)
-        )
+        report = RunReport(watch, title, Phase.VALUES, again.max_steps)
+        recorded.append(_run(plan.command, replace(again, out=first.folder / name), report))
+    watch.listener(Judging("the values of the second pass"))
     second = _judge(recorded, first.folder, plan.tolerance)
     now = second.diagnosis.onset
     seen = (second.diagnosis.verdict, now.step if now else None)
     first, second = replace(first, second_pass=seen), replace(second, second_pass=seen)
     if now is not None and now.step == onset.step:
+        elsewhere = elsewhere_words(first.diagnosis, second.diagnosis)
         diagnosis = replace(second.diagnosis, pairs=first.diagnosis.pairs)
-        return replace(second, diagnosis=diagnosis)
+        second = replace(second, diagnosis=diagnosis)
+        return _remarked(second, elsewhere) if elsewhere else second
     return _remarked(first, _moved(onset.step, now.step if now else None, again.max_steps or end))
 
 
-def _explained(plan: Plan, settings: Settings, result: TwinResult) -> TwinResult:
+def _explained(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) -> TwinResult:
     """Prove by experiment what the twins owe their difference to."""
     onset = result.diagnosis.onset
-    if onset is None:
+    if onset is None and not result.diagnosis.origins:
         return result
-    steps = max(onset.step, 0) + plan.stop_after + 1
+    # Without a difference in common it is the ends that have to be equal.
+    steps = max(onset.step, 0) + plan.stop_after + 1 if onset else plan.max_steps
     baseline = _baseline(result)
 
     def run(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
         asked = replace(settings, out=out, max_steps=steps, knobs=knobs)
-        return record(plan.command, asked, progress=Silent()).files
+        pair = f"pair {out.stem.removeprefix('pair')} of {repeats}"
+        title = pair if out.stem.startswith("pair") else "first run"
+        report = RunReport(watch, title, Phase.EXPERIMENT, steps)
+        return _run(plan.command, asked, report).files
 
-    bench = Bench(
-        run,
-        result.folder / "experiments",
-        steps,
-        repeats_for(len(baseline.onset_steps), baseline.pairs),
-        time.monotonic() + plan.budget,
-        lambda words: _say(f"experiment {words}"),
-    )
+    now = time.monotonic()
+    repeats = repeats_for(len(baseline.onset_steps), baseline.pairs)
+    watch.listener(ExperimentsBegan(plan.budget, repeats, now))
+    folder = result.folder / "experiments"
+    bench = Bench(run, folder, steps, repeats, now + plan.budget, watch.listener)
     return replace(result, diagnosis=explain(result.diagnosis, bench, baseline))
+
+
+def _isolated(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) -> TwinResult:
+    """Execute the culprit alone, and keep the script that does."""
+
+    def run(asked: Settings) -> Recorded:
+        report = RunReport(watch, "isolation", Phase.ISOLATION, asked.max_steps)
+        return _run(plan.command, asked, report)
+
+    bench = IsolationBench(run, settings, plan.repro or result.folder / "repro", result.folder)
+    diagnosis = isolate(result.diagnosis, bench)
+    if diagnosis.isolation is not None:
+        script = printable(diagnosis.isolation.script, 1000)
+        watch.listener(Told(f"the culprit is executed alone by: python {script}"))
+    return replace(result, diagnosis=diagnosis)
 
 
 def _baseline(result: TwinResult) -> Experiment:
@@ -243,9 +294,11 @@ def _baseline(result: TwinResult) -> Experiment:
     pairs = [(pair.verdict, pair.onset_step) for pair in result.diagnosis.pairs]
     if result.second_pass is not None:
         pairs.append(result.second_pass)
-    onsets = [step for verdict, step in pairs if verdict is not Verdict.BIT_EQUAL]
+    # A pair of which nothing can be said is no pair.
+    judged = [pair for pair in pairs if pair[0] is not Verdict.INCONCLUSIVE]
+    onsets = [step for verdict, step in judged if verdict is Verdict.DIVERGED]
     known = tuple(step if step is not None else -1 for step in onsets)
-    return Experiment((), len(pairs), len(pairs) - len(onsets), known)
+    return Experiment((), len(judged), len(judged) - len(onsets), known)
 
 
 def _moved(before: int, now: int | None, steps: int) -> str:
@@ -263,15 +316,14 @@ def _moved(before: int, now: int | None, steps: int) -> str:
     )
 
 
-def _controlled(plan: Plan, settings: Settings, result: TwinResult, first: Recorded) -> TwinResult:
+def _controlled(
+    plan: Plan, settings: Settings, result: TwinResult, first: Recorded, watch: Watch
+) -> TwinResult:
     """Another seed must lead to another run, else equal twins prove nothing."""
     out = result.folder / "control.h5"
-    control = _run(
-        plan.control,
-        replace(settings, out=out, reference=result.folder / "a.h5"),
-        "control",
-        first.last_step + 1,
-    )
+    compared = replace(settings, out=out, reference=result.folder / "a.h5")
+    report = RunReport(watch, "control", Phase.CONTROL, first.last_step + 1)
+    control = _run(plan.control, compared, report)
     pairs = zip(first.files, control.files, strict=False)
     differs = any(diagnose(pair).verdict is Verdict.DIVERGED for pair in pairs)
     diagnosis = replace(result.diagnosis, control=Control(seed_changes_the_run=differs))
@@ -322,7 +374,3 @@ def _new_folder(folder: Path) -> Path:
             f"{shown} cannot be made ({error.strerror}); name a folder that you can write to."
         ) from error
     return folder
-
-
-def _say(words: str) -> None:
-    narrate(f"bisect-debugger: {words}\n")

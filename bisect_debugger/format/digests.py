@@ -18,6 +18,12 @@ from bisect_debugger.format.layouts import Layout
 DIGEST_ALGORITHM = "xxh3_128/layout-seeded"
 """Stored with a run; runs with different algorithms are never compared."""
 
+DEVICE_ALGORITHM = "multilinear-4x64/layout-seeded"
+"""Digests of tensors that are hashed where they lie; a run that holds some names it."""
+
+DEVICE_EVERYWHERE = f"{DEVICE_ALGORITHM}/host-too"
+"""Named by a run whose tensors on the host were hashed in this way too, as was asked for."""
+
 DIGEST_BYTES = 16
 
 

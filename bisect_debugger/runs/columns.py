@@ -4,7 +4,7 @@ The counts are the cost model: tests assert that a search reads O(log steps) row
 is longer than a block, which stays true on any machine, instead of asserting seconds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,14 @@ class Columns:
     Attributes:
         rows_read: rows read so far, per table.
         longest_read: bytes of the longest single read so far.
+        watch: called before each read; what it raises ends the work that wanted to read.
     """
 
     def __init__(self, path: Path, file: h5py.File) -> None:
         """Wrap a validated file; nothing is read yet."""
         self.rows_read: dict[str, int] = {}
         self.longest_read = 0
+        self.watch: Callable[[], None] | None = None
         self._path = path
         self._file = file
         # Looking a dataset up by its path takes longer than reading a row of it.
@@ -45,15 +47,12 @@ class Columns:
         Raises:
             UnreadableRun: they cannot be decoded.
         """
+        if self.watch is not None:
+            self.watch()
         with self.decoding():
             values: npt.NDArray[Any] = self._dataset(path)[lo:hi]
         self._count(path, values)
         return values
-
-    def _count(self, path: str, values: npt.NDArray[Any]) -> None:
-        table = path.rsplit("/", 1)[0]
-        self.rows_read[table] = self.rows_read.get(table, 0) + len(values)
-        self.longest_read = max(self.longest_read, values.nbytes)
 
     def read_bulk(self, path: str, lo: int, hi: int) -> npt.NDArray[Any]:
         """Elements ``lo:hi`` of an uncompressed column of one dimension, as fast as the disk.
@@ -64,6 +63,8 @@ class Columns:
             UnreadableRun: they cannot be read.
         """
         values = None
+        if self.watch is not None:
+            self.watch()
         with self.decoding():
             raw = self._raw(path)
             if raw is not None and hi <= self.length(path):
@@ -97,6 +98,11 @@ class Columns:
         """Let go of the datasets, so that the file can be closed."""
         self._datasets.clear()
         self._raws.clear()
+
+    def _count(self, path: str, values: npt.NDArray[Any]) -> None:
+        table = path.rsplit("/", 1)[0]
+        self.rows_read[table] = self.rows_read.get(table, 0) + len(values)
+        self.longest_read = max(self.longest_read, values.nbytes)
 
     @contextmanager
     def decoding(self) -> Iterator[None]:

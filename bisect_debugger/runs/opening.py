@@ -15,6 +15,7 @@ from bisect_debugger.errors import UnreadableRun
 from bisect_debugger.format import schema
 from bisect_debugger.format.digests import DIGEST_ALGORITHM
 from bisect_debugger.runs import superblock
+from bisect_debugger.runs.file_access import open_while_written
 
 _RECORD_AGAIN = "record the run again"
 
@@ -100,9 +101,9 @@ def _check_file(path: Path) -> None:
 
 def _open(path: Path) -> h5py.File:
     try:
-        # In SWMR mode HDF5 retries a bad checksum for minutes, so only a file whose writer
-        # left its mark is opened so.
-        return h5py.File(path, "r", swmr=superblock.writer_was_killed(path))
+        if superblock.writer_was_killed(path):
+            return open_while_written(path)
+        return h5py.File(path, "r")
     except PermissionError as error:
         raise UnreadableRun(path, "permission denied", "make the file readable for you") from error
     except (OSError, RuntimeError, ValueError) as error:

@@ -20,7 +20,7 @@ from bisect_debugger.format.groups import GROUP_COUNT, Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.runs.blocks import EventBlock, StepBlock, occurrences
 from bisect_debugger.runs.columns import Columns
-from bisect_debugger.runs.facts import Buffer, RunFacts, SeedingCall
+from bisect_debugger.runs.facts import END_REASONS, Buffer, RunFacts, SeedingCall, end_reason
 from bisect_debugger.runs.opening import damaged, open_file
 from bisect_debugger.runs.payload import PayloadStore
 
@@ -61,6 +61,10 @@ class Run:
         """Rows read so far, per table."""
         return self._columns.rows_read
 
+    def watch(self, check: Callable[[], None]) -> None:
+        """Have a call made before each read, which ends long work by raising."""
+        self._columns.watch = check
+
     @property
     def longest_read(self) -> int:
         """Bytes of the longest single read so far: what bounds the memory of reading."""
@@ -76,6 +80,7 @@ class Run:
             }
             states, reasons = self._columns.texts("end/state"), self._columns.texts("end/reason")
             state = states[-1] if states else "killed"
+            calls = self._noted_calls()
             return RunFacts(
                 path=self.path,
                 rank=int(attributes.get("rank", "0")),
@@ -84,12 +89,13 @@ class Run:
                 created=attributes.get("created", ""),
                 window=attributes.get("window", ""),
                 complete=state in (schema.END_COMPLETE, schema.END_STOPPED),
-                end_reason=_end_reason(state, reasons[-1] if reasons else ""),
+                end_reason=end_reason(state, reasons[-1] if reasons else ""),
                 environment=environment,
-                seeding=self._seeding(),
+                seeding=tuple(call for call in calls if call.call not in schema.LOADING_CALLS),
                 uncovered=tuple(self._columns.texts("uncovered/what")),
+                loads=tuple(call for call in calls if call.call in schema.LOADING_CALLS),
                 stopped=state == schema.END_STOPPED,
-                killed=state not in _END_REASONS,
+                killed=state not in END_REASONS,
                 selection={name: attributes.get(name, "") for name in schema.SELECTION},
             )
 
@@ -322,6 +328,10 @@ class Run:
         with self._columns.decoding():
             return self.step_number(row), self.buffers[index].name
 
+    def place_in_step(self, event: int) -> int:
+        """How many events of its step stand before an event."""
+        return event - self._first_event(self.row_of_event(event))
+
     def edges(self) -> npt.NDArray[np.int64]:
         """Recorded dataflow, (n, 6).
 
@@ -359,7 +369,7 @@ class Run:
         count = int(self._columns.read("steps/event_count", row, row + 1)[0])
         return first, count
 
-    def _seeding(self) -> tuple[SeedingCall, ...]:
+    def _noted_calls(self) -> tuple[SeedingCall, ...]:
         texts = self._columns.texts
         columns = [texts(f"seeding/{name}") for name in ("call", "argument", "location")]
         steps = self._columns.read("seeding/step")
@@ -381,16 +391,3 @@ def open_run(path: str | Path) -> Run:
 
 def _plain(value: object) -> str:
     return value if isinstance(value, str) else str(value)
-
-
-_END_REASONS: dict[str, Callable[[str], str]] = {
-    schema.END_COMPLETE: lambda reason: "",
-    schema.END_STOPPED: lambda reason: reason or "stopped",
-    schema.END_INCOMPLETE: lambda reason: reason or "the recorder gave no reason",
-}
-
-
-def _end_reason(state: str, reason: str) -> str:
-    if state in _END_REASONS:
-        return _END_REASONS[state](reason)
-    return "the process ended without closing the file (killed, or still running)"

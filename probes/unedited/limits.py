@@ -86,13 +86,22 @@ class Limits:
 
     def _tell(self, step: int) -> None:
         now = time.monotonic()
-        if now - self._noted_at < _NOTE_SECONDS:
-            return
-        self._noted_at = now
+        if now - self._noted_at >= _NOTE_SECONDS:
+            self._noted_at = now
+            self.tell_last()
+
+    def tell_last(self) -> None:
+        """Tell the command how far the run is."""
         size = 0
         with contextlib.suppress(OSError):
             size = self._output.path.stat().st_size
-        self._settings.note("step", step=step, bytes=size)
+        self._settings.note(
+            "step",
+            step=self.last,
+            bytes=size,
+            events=self._recording.recorder.writer.event_count,
+            compared=self._reference.compared if self._reference else 0,
+        )
 
     def _stop(self, reason: str) -> None:
         """End the process as a whole: what follows is not wanted, whoever catches exceptions."""
@@ -118,12 +127,15 @@ class _Reference:
         self._first = 0
         self._digests: npt.NDArray[np.uint64] = np.empty((0, 0), dtype=np.uint64)
         self._columns = [int(group) for group in _EFFECTS]
+        self.compared = 0
+        """Digests of groups that were held against the first run's."""
 
     def differs(self, step: int, digests: npt.NDArray[np.uint64], suffix: str) -> bool:
         """The first run has this step with other digests."""
         row = self._row(step + 1, suffix)
         if row is None:
             return False
+        self.compared += len(self._columns)
         return bool((row[self._columns] != digests[self._columns]).any())
 
     def _row(self, row: int, suffix: str) -> npt.NDArray[np.uint64] | None:

@@ -26,8 +26,10 @@ from probes.recording import Recording
 from probes.seeding import caller
 from probes.selection import Selection, groups_of, known_level, window_of
 from probes.slots import Slot
+from probes.unedited.beside import ThreadsBeside
 from probes.unedited.discovery import Reached, holds_parameters, outermost, search
 from probes.unedited.free_names import FreeNames
+from probes.unedited.isolation import isolate
 from probes.unedited.limits import Limits
 from probes.unedited.optimizers import AllOptimizers
 from probes.unedited.output import OutputFile
@@ -65,8 +67,15 @@ class UneditedRecording(Recording):
         self._modules.enclosed = _inside_a_module
         self._all_optimizers = AllOptimizers(self.recorder, self.optimizers, self._name_optimizer)
         self.add_probe(self._all_optimizers)
+        if session.settings.values.get("isolate") and not self.rank:
+            isolate(self, self.names, session.settings)
         self._limits = Limits(self, session.settings, self._output)
         self.recorder.at_begin.insert(0, self._end_of_init)
+        if session.zoom is not None:
+            session.zoom.follow(self.recorder, self.names)
+            self.add_probe(session.zoom)
+        self.recorder.at_end.append(ThreadsBeside(writer.uncovered).step_closed)
+        # Last: it may end the process.
         self.recorder.at_end.append(self._limits.step_closed)
         session.settings.note("started", path=str(self._output.path), rank=self.rank)
 
@@ -129,6 +138,7 @@ class UneditedRecording(Recording):
             self._output.discard()
             self._session.settings.note("no-steps", taken=self._limits.last + 1)
         else:
+            self._limits.tell_last()
             self._session.settings.note(
                 "ended", path=str(self._output.path), step=self._limits.last, reason=reason
             )

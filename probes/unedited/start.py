@@ -16,6 +16,7 @@ from torch.compiler import is_compiling
 from torch.nn.modules import module as torch_module
 from torch.utils.weak import WeakIdKeyDictionary
 
+from bisect_debugger.format.schema import OPTIMIZER_LOADED
 from probes.seeding import caller
 from probes.unedited import libraries, witness
 from probes.unedited.discovery import holds_parameters
@@ -45,6 +46,8 @@ class Session:
         self.recording: Any = None
         # By identity: a module may compare by value, and then it has no hash.
         self._created: MutableMapping[torch.nn.Module, str] = WeakIdKeyDictionary()
+        self.zoom: Any = None
+        """Sees the operators of some steps, where the session asks for it."""
         self.generators: dict[str, Any] = {}
         """Generators that numpy made, by the line that asked for them."""
         self._over = False
@@ -53,6 +56,8 @@ class Session:
         torch_module._global_forward_pre_hooks[_KEY] = self._first_call
         when_built(self._optimizer_built)
         self._watch_the_end()
+        if settings.values.get("zoom"):
+            self._begin_zoom()
         os.register_at_fork(after_in_child=self._forked)
         seeds.hand_over(self.note_seeding, self.generator_made)
 
@@ -83,6 +88,16 @@ class Session:
         for call in self._seeds.calls:
             self.recording.note_seeding(*call)
         self._seeds.calls.clear()
+
+    def _begin_zoom(self) -> None:
+        """See the operators of init, if they are wanted; it begins here."""
+        try:
+            from probes.zoom.window import Zoom
+
+            self.zoom = Zoom(frozenset(self.settings.values["zoom"]), at_end=True)
+            self.zoom.begin()
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            self.settings.note("no-zoom", reason=f"{type(error).__name__}: {error}")
 
     def note_seeding(self, call: str, argument: str, location: str) -> None:
         """A generator was seeded; also before there is a run to note it in."""
@@ -124,8 +139,15 @@ class Session:
     def _optimizer_built(self, optimizer: torch.optim.Optimizer) -> None:
         try:
             self._begin()
+            optimizer.register_load_state_dict_post_hook(self._state_loaded)
             if self.recording is not None and os.getpid() == self._pid:
                 self.recording.optimizer_built(optimizer)
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            self.give_up(error)
+
+    def _state_loaded(self, optimizer: torch.optim.Optimizer) -> None:
+        try:
+            self.note_seeding(OPTIMIZER_LOADED, "", caller())
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.give_up(error)
 

@@ -68,7 +68,7 @@ def write_and_lose_the_file(path: Path, lost_at: int, steps: int, report: Connec
     writer = RunWriter(path, Header(level="full"), flush_seconds=0.0)
     for step in range(-1, steps):
         if step == lost_at:
-            os.dup2(os.open(path, os.O_RDONLY), writer._descriptor)
+            os.dup2(os.open(path, os.O_RDONLY), writer._on_disk._descriptor)
         write_step(writer, step)
     writer.finish(schema.END_COMPLETE)
     report.send((writer.failed, path.stat().st_size))

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from bisect_debugger.causality.knobs import KNOBS, in_order_for
 from bisect_debugger.diagnosis.model import Cause, Experiment
 from bisect_debugger.driver.experiments import Bench, explain, repeats_for
-from bisect_debugger.driver.knobs import KNOBS, in_order_for
+from bisect_debugger.progress import Event, ExperimentBegan, ExperimentEnded
 from probes.unedited.knobs import NAMES
 from tests.builders import diagnosis, origin
 from tests.runs import nudged, plain_steps, values, write_run
@@ -14,7 +15,7 @@ from tests.runs import nudged, plain_steps, values, write_run
 BASELINE = Experiment((), 2, 0, (1, 1))
 
 
-def bench(tmp_path: Path, sound: set[str], said: list[str], deadline: float = 1e18) -> Bench:
+def bench(tmp_path: Path, sound: set[str], said: list[Event], deadline: float = 1e18) -> Bench:
     """A trainer whose runs are equal only where all sound knobs are on."""
     count = iter(range(1000))
 
@@ -52,7 +53,7 @@ def test_one_knob_proves_the_origin_and_stands_first_in_evidence_and_advice(
     tmp_path: Path,
 ) -> None:
     found = diagnosis(origins=(origin(cause=Cause.RNG_STREAM),))
-    said: list[str] = []
+    said: list[Event] = []
     explained = explain(found, bench(tmp_path, {"entropy"}, said), BASELINE)
     assert explained.origins[0].proven
     assert explained.origins[0].evidence[0] == (
@@ -64,7 +65,10 @@ def test_one_knob_proves_the_origin_and_stands_first_in_evidence_and_advice(
     assert by_knobs[()] == BASELINE
     assert by_knobs["entropy",] == Experiment(("entropy",), 3, 3, ())
     assert by_knobs["hashseed",] == Experiment(("hashseed",), 1, 0, (1,))
-    assert said[0].startswith("with all knobs: 3 of 3 pairs equal")
+    began, ended, *_ = said
+    assert isinstance(began, ExperimentBegan)
+    assert (len(began.knobs), began.shown) == (len(KNOBS), "all knobs")
+    assert ended == ExperimentEnded("all knobs", "3 of 3 pairs equal up to step 3")
     assert not (tmp_path / "experiments").exists()
 
 
@@ -87,7 +91,9 @@ def test_what_no_knob_changes_is_said(tmp_path: Path) -> None:
 
 def test_out_of_time_is_said_and_nothing_is_proven(tmp_path: Path) -> None:
     found = diagnosis(origins=(origin(),))
-    explained = explain(found, bench(tmp_path, {"entropy"}, [], deadline=0.0), BASELINE)
+    said: list[Event] = []
+    explained = explain(found, bench(tmp_path, {"entropy"}, said, deadline=0.0), BASELINE)
     assert not explained.origins[0].proven
     assert explained.experiments == (BASELINE,)
     assert "time ran out" in explained.remarks[0]
+    assert said == []

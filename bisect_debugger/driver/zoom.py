@@ -1,0 +1,41 @@
+"""Which steps a second pass zooms into, and whether it met the same fault there."""
+
+from bisect_debugger.diagnosis.evidence import step_words
+from bisect_debugger.diagnosis.model import Diagnosis
+from bisect_debugger.errors import printable
+from bisect_debugger.format.schema import INIT_STEP
+
+MOST_STEPS = 3
+"""Steps of which operators are recorded: those of the first origins."""
+
+
+def zoom_steps(diagnosis: Diagnosis) -> tuple[int, ...]:
+    """Steps in which origins began, and in which what they were drawn for arrived."""
+    steps: dict[int, None] = {}
+    for origin in diagnosis.origins:
+        steps.setdefault(origin.step)
+        if origin.first_reached is not None and origin.step <= 0:
+            steps.setdefault(origin.first_reached.step)
+    if not steps and diagnosis.onset is not None:
+        steps.setdefault(diagnosis.onset.step)
+    chosen = set(list(steps)[:MOST_STEPS])
+    # What a program does between init and its first forward belongs to either.
+    if chosen & {INIT_STEP, 0}:
+        chosen |= {INIT_STEP, 0}
+    return tuple(sorted(chosen))
+
+
+def elsewhere_words(first: Diagnosis, second: Diagnosis) -> str:
+    """That the second pass met another fault than the first, or empty."""
+    if not first.origins or not second.origins:
+        return ""
+    before = {(origin.component, origin.step) for origin in first.origins}
+    now = second.origins[0]
+    if (now.component, now.step) in before:
+        return ""
+    return (
+        f"The second pass diverged elsewhere: in {printable(now.component)} "
+        f"({step_words(now.step)}), and not in {printable(first.origins[0].component)} "
+        f"({step_words(first.origins[0].step)}) as the first pass did. What is said below is about "
+        "the second."
+    )
