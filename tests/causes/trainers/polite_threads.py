@@ -1,4 +1,4 @@
-"""A transformer that is polite: it takes no more threads than its share.
+"""A transformer that is polite: it takes no more threads than its share of the machine.
 
 Run: python polite_threads.py
 """
@@ -8,7 +8,6 @@ from pathlib import Path
 import torch
 from torch import nn
 from torch.nn import functional as F
-
 
 SHARED_SLOTS = 16
 
