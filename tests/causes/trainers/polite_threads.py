@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-SHARED_SLOTS = 16
+SHARED_SLOTS = 48
 
 
 def fair_share() -> int:
