@@ -16,6 +16,7 @@ from bisect_debugger.diagnosis.model import (
     Compared,
     Control,
     Diagnosis,
+    Excerpt,
     Experiment,
     FirstVisible,
     Isolation,
@@ -26,6 +27,7 @@ from bisect_debugger.diagnosis.model import (
     Repeats,
     RunSummary,
     Verdict,
+    Zoom,
 )
 from bisect_debugger.format.groups import Group
 from bisect_debugger.metrics import Difference, Side
@@ -134,15 +136,17 @@ def equal_diagnosis(**fields: Any) -> Diagnosis:
 
 def full_diagnosis() -> Diagnosis:
     """A diagnosis in which nothing is absent."""
-    known = origin(operator="aten::index_add_", location="model.py:88", proven=True)
+    excerpt = Excerpt(87, ("def forward(self, x):", "    return self.table.index_add_(0, i, x)"))
+    zoom = Zoom("kernel", "aten::index_add_", "", "model.py:88", "net.head", "", 0, excerpt)
+    known = origin(operator="aten::index_add_", location="model.py:88", proven=True, zoom=zoom)
     known = replace(known, alternatives=(Alternative(Cause.RNG_STREAM, "Does every element?"),))
     stream = replace(known, component="rng.python", group=Group.RNG, step=-1)
     return diagnosis(
         known,
         dormant_streams=(stream,),
-        compared=Compared(-1, 2, 16, ("net.compiled",), 1),
+        compared=Compared(-1, 2, 16, ("net.compiled",), 1, ("data",)),
         experiments=(Experiment(("hashseed",), 3, 2, (4,)),),
-        isolation=Isolation(Repeats(20, 0), Repeats(20, 17)),
+        isolation=Isolation(Repeats(20, 0), Repeats(20, 17), "net.head", script="repro/repro.py"),
         control=Control(True),
         remarks=("The environments differ in torch.",),
     )

@@ -90,8 +90,8 @@ def _origin(origin: Origin) -> dict[str, Any]:
         "advice": origin.advice,
         "confirm": origin.confirm or None,
         "trail": [asdict(step) for step in origin.trail],
+        "zoom": asdict(origin.zoom) if origin.zoom else None,
         "alternatives": [asdict(each) for each in origin.alternatives],
-        "excerpt": asdict(origin.excerpt) if origin.excerpt else None,
     }
 
 

@@ -140,7 +140,17 @@ def _compared(pair: Pair) -> Compared:
     first, last = pair.step_number(0), _last_step(pair)
     uncovered = dict.fromkeys((*pair.a.facts.uncovered, *pair.b.facts.uncovered))
     events = min(pair.a.event_count, pair.b.event_count)
-    return Compared(first, last, events, tuple(uncovered), window_opening(pair))
+    return Compared(first, last, events, tuple(uncovered), window_opening(pair), _cleared(pair))
+
+
+def _cleared(pair: Pair) -> tuple[str, ...]:
+    """Labels of the groups that both runs recorded and that never differ."""
+    recorded = {b.group for b in pair.a.buffers} & {b.group for b in pair.b.buffers}
+    return tuple(
+        group.label
+        for group in Group
+        if group in recorded and pair.first_different_row_of(group) is None
+    )
 
 
 def _last_step(pair: Pair) -> int:
@@ -194,6 +204,10 @@ def _origin(pair: Pair, found: Found) -> Origin:
         first_reached=reached,
         first_gradient=_reached(found.first_gradient),
         contaminated=tuple(found.contaminated),
+        arrivals=tuple(
+            Reached(row.step, component, row.name, row.group)
+            for component, row in found.contaminated.items()
+        ),
         difference=case.difference,
         evidence=evidence_sentences(case, found, remedy),
         advice=remedy.advice,

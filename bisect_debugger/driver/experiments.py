@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bisect_debugger.causality.causes import REMEDIES, VARIANTS
+from bisect_debugger.causality.knobs import KNOBS, Knob, in_order_for, knob_called
 from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Alternative, Experiment, Origin, Verdict
-from bisect_debugger.driver.knobs import KNOBS, Knob, in_order_for, knob_called
 from bisect_debugger.driver.minimal import smallest
 from bisect_debugger.driver.refining import refined
 from bisect_debugger.errors import BisectError
@@ -104,7 +104,7 @@ class Bench:
         self, first: Sequence[Path], number: int, names: tuple[str, ...]
     ) -> tuple[Verdict, int]:
         """Whether another run differs from the first, in any process, and in which step."""
-        other = self.run(self.folder / f"other{number}.h5", names)
+        other = self.run(self.folder / f"pair{number + 1}.h5", names)
         verdicts, onsets = {Verdict.BIT_EQUAL}, []
         if len(first) != len(other):
             verdicts.add(Verdict.INCONCLUSIVE)

@@ -59,6 +59,10 @@ class Run:
         """Rows read so far, per table."""
         return self._columns.rows_read
 
+    def watch(self, check: Callable[[], None]) -> None:
+        """Have a call made before each read, which ends long work by raising."""
+        self._columns.watch = check
+
     @property
     def longest_read(self) -> int:
         """Bytes of the longest single read so far: what bounds the memory of reading."""

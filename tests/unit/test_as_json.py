@@ -65,6 +65,16 @@ ORIGIN = {
     "advice": [str],
     "confirm": str,
     "trail": TRAIL,
+    "zoom": {
+        "found": str,
+        "operator": str,
+        "overload": str,
+        "location": str,
+        "module": str,
+        "node": str,
+        "number": int,
+        "excerpt": {"first": int, "lines": [str]},
+    },
     "alternatives": [{"cause": str, "why": str}],
 }
 REPEATS = {"repeats": int, "different": int}
@@ -79,6 +89,7 @@ SCHEMA = {
         "events": int,
         "uncovered": [str],
         "window_start": int,
+        "cleared": [str],
     },
     "onset": {"step": int, "group": str, "component": str, "buffer": str, "event": int},
     "first_visible": {"step": int, "buffer": str},
@@ -88,7 +99,14 @@ SCHEMA = {
     "experiments": [
         {"knobs": [str], "pairs": int, "equal_pairs": int, "onset_steps": [int]},
     ],
-    "isolation": {"forward": REPEATS, "backward": REPEATS},
+    "isolation": {
+        "forward": REPEATS,
+        "backward": REPEATS,
+        "component": str,
+        "operator": str,
+        "as_recorded": bool,
+        "script": str,
+    },
     "pairs": [{"a": str, "b": str, "verdict": str, "onset_step": int}],
     "control": {"seed_changes_the_run": bool},
     "remarks": [str],
