@@ -14,7 +14,9 @@ POOL = ThreadPoolExecutor(4)
 
 def total_norm(model: nn.Module) -> torch.Tensor:
     pending: set[Future[torch.Tensor]] = {
-        POOL.submit(lambda p: p.grad.pow(2).sum(), p) for p in model.parameters()
+        POOL.submit(lambda g: g.pow(2).sum(), p.grad)
+        for p in model.parameters()
+        if p.grad is not None
     }
     total = torch.zeros(())
     while pending:
