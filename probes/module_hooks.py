@@ -82,8 +82,8 @@ class ModuleHooks:
         self._at_forward = at_forward
         self._forward_step = INIT_STEP
         self.enclosed: Callable[[], bool] | None = None
-        """Tells whether another recorded module made the call that goes on. Where it is known,
-        what enters the outermost call from outside is the batch; else what enters a root is."""
+        """Tells whether another recorded module made the call that goes on. Where it is known, what
+        enters the outermost call from outside is the batch; else what enters a root is."""
         self._gradients = gradients
         self._unknown = unknown
         self._strangers: dict[int, weakref.ref[torch.nn.Module]] = {}
@@ -168,9 +168,9 @@ class ModuleHooks:
     def _introduce(self, module: torch.nn.Module) -> "_Ports | None":
         if self._unknown is not None:
             self._unknown(module)
-        found = self._ports.get(id(module))
+        key = id(module)
+        found = self._ports.get(key)
         if found is None:
-            key = id(module)
             self._strangers[key] = weakref.ref(module, lambda _: self._strangers.pop(key, None))
         return found
 
@@ -197,6 +197,9 @@ class ModuleHooks:
         fresh = not recorder.begun and recorder.begin_step()
         if not recorder.active:
             return
+        root = ports.name.root
+        if root not in recorder.ran and recorder.is_steppers():
+            recorder.ran.add(root)
         flags = 0 if is_grad_enabled() else _NO_GRAD
         if not module.training:
             flags |= _EVAL_MODE
@@ -207,9 +210,8 @@ class ModuleHooks:
             self._at_forward(fresh)
         for index, value in enumerate(args):
             if type(value) is torch.Tensor:
-                self._input(
-                    ports.inputs.get(index) or self._port(ports, index, "", value), value, flags
-                )
+                slot = ports.inputs.get(index) or self._port(ports, index, "", value)
+                self._input(slot, value, flags)
             else:
                 self._several(ports, index, value, flags)
         for key, value in kwargs.items() if kwargs else ():

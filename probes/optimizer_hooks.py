@@ -7,7 +7,7 @@ clock of the recording.
 import functools
 import operator
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ class OptimizerHooks:
         names: Names,
         *,
         before: Callable[[], None],
-        after: Callable[[], None],
+        after: Callable[[Collection[torch.Tensor]], None],
     ) -> None:
         """Hook nothing yet.
 
@@ -42,7 +42,8 @@ class OptimizerHooks:
             recorder: where events go.
             names: names of the parameters.
             before: called before a step, ahead of the gradients.
-            after: called after a step, behind the optimizer's state.
+            after: called after a step, behind the optimizer's state, with the parameters that the
+                optimizer holds.
         """
         self._recorder, self._names = recorder, names
         self._before_step, self._after_step = before, after
@@ -79,9 +80,9 @@ class OptimizerHooks:
         """Do what comes ahead of the gradients."""
         self._before_step()
 
-    def after(self) -> None:
+    def after(self, parameters: Collection[torch.Tensor]) -> None:
         """Do what comes behind the optimizer's state."""
-        self._after_step()
+        self._after_step(parameters)
 
 
 class OptimizerProbe:
@@ -196,7 +197,7 @@ class OptimizerProbe:
         for index, group in enumerate(optimizer.param_groups):
             self._hyper_parameters(index, group)
         self.recorder.see_all(self._all_moments(optimizer))
-        self._owner.after()
+        self._owner.after(self._ports)
 
     def _all_moments(self, optimizer: torch.optim.Optimizer) -> Iterator[tuple[Slot, object]]:
         for parameter, port in self._parameters(optimizer):

@@ -18,11 +18,11 @@ from bisect_debugger.errors import printable
 from bisect_debugger.format.schema import END_INCOMPLETE
 from probes.guards import flags_now, guarded, in_backward
 from probes.narration import say
-from probes.seeing import REUSE_BYTES, Place, Seeing
+from probes.seeing import REUSE_BYTES, Piece, Place, Seeing
 from probes.selection import Selection
 from probes.writer import RunWriter
 
-__all__ = ["REUSE_BYTES", "Place", "Recorder", "flags_now", "guarded", "in_backward"]
+__all__ = ["REUSE_BYTES", "Piece", "Place", "Recorder", "flags_now", "guarded", "in_backward"]
 
 
 class Recorder(Seeing):
@@ -37,6 +37,7 @@ class Recorder(Seeing):
         at_begin: called when a step begins, before its first event.
         at_end: called with its number after a step was closed, and with the digest of each group
             if it was recorded.
+        ran: names of the roots that the thread that steps has run in this step.
         withdraw: takes all hooks away; called after a failure, from where that is safe.
     """
 
@@ -52,6 +53,7 @@ class Recorder(Seeing):
         self.at_begin: list[Callable[[], None]] = []
         self.at_end: list[Callable[[int, npt.NDArray[np.uint64] | None], None]] = []
         self.withdraw: Callable[[], None] = _nothing
+        self.ran: set[str] = set()
         self._forked = False
         _recorders.add(self)
 
@@ -88,6 +90,7 @@ class Recorder(Seeing):
             self.step += 1
             self.begun = False
             self.known.clear()
+            self.ran.clear()
             self._keep_content()
             stopped = self.failed or self.closed or self._forked
             self.active = not stopped and self.selection.covers(self.step)

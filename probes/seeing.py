@@ -9,19 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from bisect_debugger.errors import printable
-from bisect_debugger.format.digests import content_digest
+from bisect_debugger.format.digests import DEVICE_ALGORITHM, DEVICE_EVERYWHERE
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.format.schema import INIT_STEP
 from probes.content import Part, Unsupported, parts
 from probes.known import KnownTensors
 from probes.selection import Selection
-from probes.slots import LEFT_OUT, Form, Forms, Slot, content_of
+from probes.slots import LEFT_OUT, DeviceSlot, Form, Forms, Slot, content_of
 from probes.stats import stats_of
 from probes.writer import RunWriter
 
 Place = tuple[int, int]
 """(buffer id, occurrence in the step)."""
+
+Piece = tuple[Part, bytes, int]
+"""A dense part of a value, its digest, and the flag of the algorithm that made it."""
 
 REUSE_BYTES = 16384
 """Size from which looking a content up is cheaper than hashing it again (about 1 us)."""
@@ -55,6 +58,9 @@ class Seeing:
         self._open, self._append = writer.open_step, writer.open_step.extend
         self._look_at = writer.bytes_per_look
         self._forms = Forms(writer.layout)
+        self._on_host = selection.digest != "device"
+        self._new_slot: type[Slot] = Slot if self._on_host else DeviceSlot
+        self._other_algorithm = DEVICE_ALGORITHM if self._on_host else DEVICE_EVERYWHERE
         self._is_coarse = selection.level == "coarse"
         self._keep_content()
 
@@ -76,9 +82,15 @@ class Seeing:
         key = (group, name)
         found = self._slots.get(key)
         if found is None:
-            found = Slot(group, name, component, role, subject, location, kind, self._forms)
+            found = self._new_slot(
+                group, name, component, role, subject, location, kind, self._forms
+            )
             self._slots[key] = found
         return found
+
+    def loose_slot(self) -> Slot:
+        """A slot of no buffer, to read a value before it has a name."""
+        return self._new_slot(Group.PARAM, "", "", "", forms=self._forms)
 
     def see(self, slot: Slot, value: object, flags: int = 0, reuse: bool = False) -> Place | None:
         """Record a value of any kind.
@@ -206,20 +218,12 @@ class Seeing:
             slot.group, slot.name, slot.component
         ):
             return LEFT_OUT
-        return self.writer.buffer(
-            slot.group,
-            slot.name,
-            slot.component,
-            slot.role,
-            slot.subject,
-            slot.location,
-            slot.kind,
-        )
+        return self.writer.buffer(slot.group, *slot.texts())
 
-    def pieces_of(self, slot: Slot, value: object) -> list[tuple[Part, bytes]]:
+    def pieces_of(self, slot: Slot, value: object) -> list[Piece]:
         """The dense parts of any value with their digests; none where it cannot be read."""
         try:
-            return [(piece, content_digest(piece.content, piece.layout)) for piece in parts(value)]
+            return [(piece, *piece.digest(on_host=self._on_host)) for piece in parts(value)]
         except Exception as reason:  # noqa: BLE001 - what a value refuses is its own affair
             what = (
                 str(reason) if isinstance(reason, Unsupported) else f"it cannot be read ({reason})"
@@ -227,28 +231,21 @@ class Seeing:
             self.writer.uncovered(f"{slot.name}: {printable(what)}")
             return []
 
-    def see_pieces(
-        self, slot: Slot, pieces: Iterable[tuple[Part, bytes]], flags: int
-    ) -> Place | None:
+    def see_pieces(self, slot: Slot, pieces: Iterable[Piece], flags: int) -> Place | None:
         """Record what `pieces_of` returned; the place of its first part, as `see` tells it."""
         first: Slot | None = None
-        for piece, digest in pieces:
+        for piece, digest, on_device in pieces:
             part = slot
             if piece.suffix:
-                part = self.slot(
-                    slot.group,
-                    slot.name + piece.suffix,
-                    slot.component,
-                    slot.role + piece.suffix,
-                    slot.subject,
-                    slot.location,
-                    slot.kind,
-                )
+                part = self.slot(slot.group, *slot.texts(piece.suffix))
             if part.buffer < 0:
                 part.buffer = self._resolve(part)
                 if part.buffer == LEFT_OUT:
                     continue
-            self.write(part, piece.layout, piece.content, digest, flags)
+            if on_device:
+                self.writer.algorithm(self._other_algorithm)
+            content = piece.content if self._keeps_content else _EMPTY
+            self.write(part, piece.layout, content, digest, flags | on_device)
             first = first or part
         if first is None:
             return None

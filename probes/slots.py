@@ -171,6 +171,11 @@ class Slot:
         self._strides: tuple[int, ...] | None = None
         self._offset = self._needed = 0
 
+    def texts(self, suffix: str = "") -> tuple[str, str, str, str, str, str]:
+        """Name, component, role, subject, location and kind, of the buffer or a part of it."""
+        name, role = self.name + suffix, self.role + suffix
+        return name, self.component, role, self.subject, self.location, self.kind
+
     def read(self, value: object) -> tuple[bytes, Form] | None:
         """16-byte digest of a plain tensor, a Python number or bytes, and its form.
 
@@ -237,6 +242,16 @@ class Slot:
             self._strides, self._offset = strides, offset
             self._needed = reach(tensor)
         return not form.nbytes or self._needed <= tensor.untyped_storage().nbytes()
+
+
+class DeviceSlot(Slot):
+    """A slot of a recording that uses the algorithm for devices everywhere: no fast path."""
+
+    __slots__ = ()
+
+    def read(self, value: object) -> tuple[bytes, Form] | None:
+        """None for a tensor: each takes the slow path, in which it is hashed where it lies."""
+        return None if issubclass(type(value), torch.Tensor) else super().read(value)
 
 
 def _is_there(tensor: torch.Tensor, form: Form) -> bool:

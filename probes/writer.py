@@ -32,16 +32,7 @@ from probes.folding import Folding
 from probes.narration import say
 from probes.run_file import Header, create, full_path, move_to_free_name
 from probes.stats import Stats
-from probes.tables import (
-    NO_STATS,
-    EventTable,
-    Payload,
-    Table,
-    fitted,
-    pack,
-    pack_full,
-    pack_without_stats,
-)
+from probes.tables import NO_STATS, EventTable, Payload, Table, fitted, pack_full
 from probes.threads import ThreadNumbers
 
 __all__ = ["Header", "RunWriter"]
@@ -101,7 +92,7 @@ class RunWriter:
         self.open_step = bytearray()
         """Events of the step that goes on. Whoever appends whole rows, made by `pack`, in one
         call each, and looks (`look`) every `bytes_per_look`, need not go through `event`."""
-        self.pack = pack_without_stats if self._with_stats else pack
+        self.pack = self._events.pack
         self.bytes_per_look = EVENTS_PER_LOOK * self._events.row.itemsize
         self._buffers: dict[tuple[Group, str], int] = {}
         # By seed: an int hashes in no time, and the digest has worked it out already.
@@ -110,6 +101,7 @@ class RunWriter:
         self.threads = ThreadNumbers()
         self._folding = Folding(self.threads)
         self._uncovered: set[str] = set()
+        self._algorithms: set[str] = set()
         self._started_at = time.monotonic()
         # Init is flushed at once: a process killed early still says what it began with.
         self._flushed_at = self._started_at - flush_seconds
@@ -179,7 +171,7 @@ class RunWriter:
                 numbers = stats or NO_STATS
                 row = pack_full(buffer, layout_id, digest, flags, thread, *numbers)
             else:
-                row = pack(buffer, layout_id, digest, flags, thread)
+                row = self.pack(buffer, layout_id, digest, flags, thread)
             self.open_step.extend(row)
             if content is not None:
                 self._keep(digest, layout, layout_id, content)
@@ -231,6 +223,13 @@ class RunWriter:
     def seeding(self, call: str, argument: str, location: str, step: int) -> None:
         """Note a call that seeded a generator."""
         self._append("seeding", *fitted("seeding", call, argument, location), step)
+
+    def algorithm(self, name: str) -> None:
+        """Note once that digests were computed by another algorithm than the file's first."""
+        with self._lock:
+            if name not in self._algorithms:
+                self._algorithms.add(name)
+                self._append("algorithms", *fitted("algorithms", name))
 
     def uncovered(self, what: str) -> None:
         """Note once what cannot be recorded."""

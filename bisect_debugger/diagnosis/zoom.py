@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bisect_debugger.causality.walk import Found
 from bisect_debugger.diagnosis.evidence import step_words
-from bisect_debugger.diagnosis.model import Origin
+from bisect_debugger.diagnosis.model import Origin, Zoom
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP
@@ -71,7 +71,16 @@ class Zoomed:
             origin,
             operator=operator.name if finding.ended in _NAMED else "",
             location=operator.line,
-            excerpt=excerpts[0] if excerpts else None,
+            zoom=Zoom(
+                found=finding.ended.name.lower().replace("_", "-"),
+                operator=operator.name,
+                overload=operator.overload,
+                location=operator.line,
+                module=operator.module,
+                node=operator.node,
+                number=finding.number,
+                excerpt=excerpts[0] if excerpts else None,
+            ),
             evidence=(words_of(finding), *origin.evidence),
         )
 
@@ -177,8 +186,8 @@ def words_of(finding: OperatorFinding) -> str:
             )
         case Ended.THREADS:
             return (
-                f"Several threads write to what {called} works on, and take turns in another order "
-                "in each run."
+                f"Threads take turns in another order in each run: {called} runs in one of them, "
+                "and what it reads depends on whose turn came first."
             )
         case Ended.ENTERED:
             return (

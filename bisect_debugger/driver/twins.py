@@ -16,6 +16,7 @@ from pathlib import Path
 from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Control, Experiment, PairVerdict, Verdict
 from bisect_debugger.driver.experiments import Bench, explain, repeats_for
+from bisect_debugger.driver.isolation import IsolationBench, isolate
 from bisect_debugger.driver.launch import check_command
 from bisect_debugger.driver.narrator import Narrator
 from bisect_debugger.driver.outcome import Recorded
@@ -54,6 +55,7 @@ class Plan:
         tolerance: largest relFro of a difference that still counts as the same run.
         explain: run twins again with one condition changed, to prove the cause.
         budget: seconds after which no further experiment is begun.
+        repro: new folder for a script that executes the culprit alone, or None.
     """
 
     command: tuple[str, ...]
@@ -69,6 +71,7 @@ class Plan:
     tolerance: float | None = None
     explain: bool = False
     budget: float = 600.0
+    repro: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +172,8 @@ def _deepened(
         result = _with_values(plan, settings, result, watch)
     if plan.explain and result.diagnosis.verdict is Verdict.DIVERGED:
         result = _explained(plan, settings, result, watch)
+    if (plan.explain or plan.repro) and result.diagnosis.verdict is Verdict.DIVERGED:
+        result = _isolated(plan, settings, result, watch)
     if plan.control:
         result = _controlled(plan, settings, result, first, watch)
     return result
@@ -248,14 +253,18 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
 def _explained(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) -> TwinResult:
     """Prove by experiment what the twins owe their difference to."""
     onset = result.diagnosis.onset
-    if onset is None:
+    if onset is None and not result.diagnosis.origins:
         return result
-    steps = max(onset.step, 0) + plan.stop_after + 1
+    # Without a difference in common it is the ends that have to be equal.
+    steps = max(onset.step, 0) + plan.stop_after + 1 if onset else plan.max_steps
     baseline = _baseline(result)
 
     def run(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
         asked = replace(settings, out=out, max_steps=steps, knobs=knobs)
-        return _run(plan.command, asked, RunReport(watch, out.stem, Phase.EXPERIMENT, steps)).files
+        pair = f"pair {out.stem.removeprefix('pair')} of {repeats}"
+        title = pair if out.stem.startswith("pair") else "first run"
+        report = RunReport(watch, title, Phase.EXPERIMENT, steps)
+        return _run(plan.command, asked, report).files
 
     now = time.monotonic()
     repeats = repeats_for(len(baseline.onset_steps), baseline.pairs)
@@ -265,14 +274,31 @@ def _explained(plan: Plan, settings: Settings, result: TwinResult, watch: Watch)
     return replace(result, diagnosis=explain(result.diagnosis, bench, baseline))
 
 
+def _isolated(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) -> TwinResult:
+    """Execute the culprit alone, and keep the script that does."""
+
+    def run(asked: Settings) -> Recorded:
+        report = RunReport(watch, "isolation", Phase.ISOLATION, asked.max_steps)
+        return _run(plan.command, asked, report)
+
+    bench = IsolationBench(run, settings, plan.repro or result.folder / "repro", result.folder)
+    diagnosis = isolate(result.diagnosis, bench)
+    if diagnosis.isolation is not None:
+        script = printable(diagnosis.isolation.script, 1000)
+        watch.listener(Told(f"the culprit is executed alone by: python {script}"))
+    return replace(result, diagnosis=diagnosis)
+
+
 def _baseline(result: TwinResult) -> Experiment:
     """Pairs without a knob that were run already."""
     pairs = [(pair.verdict, pair.onset_step) for pair in result.diagnosis.pairs]
     if result.second_pass is not None:
         pairs.append(result.second_pass)
-    onsets = [step for verdict, step in pairs if verdict is not Verdict.BIT_EQUAL]
+    # A pair of which nothing can be said is no pair.
+    judged = [pair for pair in pairs if pair[0] is not Verdict.INCONCLUSIVE]
+    onsets = [step for verdict, step in judged if verdict is Verdict.DIVERGED]
     known = tuple(step if step is not None else -1 for step in onsets)
-    return Experiment((), len(pairs), len(pairs) - len(onsets), known)
+    return Experiment((), len(judged), len(judged) - len(onsets), known)
 
 
 def _moved(before: int, now: int | None, steps: int) -> str:

@@ -23,7 +23,6 @@ def open_while_written(path: Path) -> h5py.File:
         OSError: it cannot be opened, or is damaged.
     """
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
-    access.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
     _limit_attempts(access)
     mode = h5py.h5f.ACC_RDONLY | h5py.h5f.ACC_SWMR_READ
     return h5py.File(h5py.h5f.open(os.fsencode(path), mode, access))

@@ -114,8 +114,8 @@ class AlignedOperators:
             partner = self._partner.get(index)
             operator = self.a[index]
             if partner is None:
-                beside = operator.thread != self.a[0].thread
-                return OperatorFinding(Ended.THREADS if beside else Ended.ONE_SIDED, operator, None)
+                ended = Ended.THREADS if self._is_beside(index) else Ended.ONE_SIDED
+                return OperatorFinding(ended, operator, None)
             other = self.b[partner]
             if operator.generator is not None and operator.generator != other.generator:
                 return self._finding(Ended.DRAW, index)
@@ -143,9 +143,14 @@ class AlignedOperators:
             return self._finding(Ended.UNWRITTEN, writers[-1], read_at=index)
         # Also what another thread writes later tells that it is shared.
         after_the_first = self._writers[memory][1:]
-        if {self.a[i].thread for i in after_the_first} - {self.a[index].thread}:
+        shared = {self.a[i].thread for i in after_the_first} - {self.a[index].thread}
+        if shared or self._is_beside(index):
             return self._finding(Ended.THREADS, index, wrote=writers[-1])
         return self._finding(Ended.OUTSIDE, index, wrote=writers[-1])
+
+    def _is_beside(self, index: int) -> bool:
+        """It was called in a thread beside the first one, where other ones may take turns."""
+        return self.a[index].thread != self.a[0].thread
 
     def _first_reader(self, memory: int, latest: int) -> int:
         """The first operator that was given a memory with other content in the other run."""

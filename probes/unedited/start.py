@@ -8,6 +8,7 @@ module with parameters is called.
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
@@ -16,11 +17,13 @@ from torch.compiler import is_compiling
 from torch.nn.modules import module as torch_module
 from torch.utils.weak import WeakIdKeyDictionary
 
+from bisect_debugger.format.schema import OPTIMIZER_LOADED
 from probes.seeding import caller
 from probes.unedited import libraries, witness
 from probes.unedited.discovery import holds_parameters
 from probes.unedited.early_seeds import EarlySeeds
 from probes.unedited.optimizers_built import when_built
+from probes.unedited.program_threads import works_for_a_pool
 
 _KEY: Any = "bisect_debugger:first"
 
@@ -110,6 +113,8 @@ class Session:
         name = f"{call.rpartition('random.')[2].removeprefix('torch.')}[{location}]"
         if name not in self.generators and len(self.generators) >= _MOST_GENERATORS:
             return
+        if not _is_one_streams(name in self.generators):
+            return
         self.generators[name] = generator
         if self.recording is not None and not self.recording.recorder.failed:
             self.recording.register_generator(name, generator)
@@ -138,8 +143,15 @@ class Session:
     def _optimizer_built(self, optimizer: torch.optim.Optimizer) -> None:
         try:
             self._begin()
+            optimizer.register_load_state_dict_post_hook(self._state_loaded)
             if self.recording is not None and os.getpid() == self._pid:
                 self.recording.optimizer_built(optimizer)
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            self.give_up(error)
+
+    def _state_loaded(self, optimizer: torch.optim.Optimizer) -> None:
+        try:
+            self.note_seeding(OPTIMIZER_LOADED, "", caller())
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.give_up(error)
 
@@ -159,6 +171,17 @@ class Session:
 
         os._exit = _exit
         self.exit_now = original
+
+
+def _is_one_streams(is_known: bool) -> bool:
+    """A line makes one generator at a time, so its state is that of one stream.
+
+    Threads beside the main one may make one for each job, and which job comes last is chance.
+    """
+    thread = threading.current_thread()
+    if thread is threading.main_thread():
+        return True
+    return not is_known and not works_for_a_pool(thread)
 
 
 _MOST_GENERATORS = 32

@@ -93,9 +93,7 @@ def judge(case: Case | Clean, *, explain: bool, budget: str = "5m") -> Outcome:
     )
 
 
-def _twin(
-    case: Case | Clean, folder: Path, runs: int, budget: str
-) -> tuple[dict[str, Any], str]:
+def _twin(case: Case | Clean, folder: Path, runs: int, budget: str) -> tuple[dict[str, Any], str]:
     """The diagnosis, or nothing and how it ended."""
     options = ["--explain", "--budget", budget] if budget else []
     done = cli(
@@ -127,9 +125,9 @@ def _first_origin(diagnosis: dict[str, Any]) -> Told:
 
 
 def _smallest(experiments: list[dict[str, Any]]) -> tuple[str, ...]:
-    held = [
+    held: list[list[str]] = [
         each["knobs"]
         for each in experiments
         if each["knobs"] and each["pairs"] and each["pairs"] == each["equal_pairs"]
     ]
-    return tuple(min(held, key=len)) if held else ()
+    return tuple(sorted(held, key=len)[0]) if held else ()
