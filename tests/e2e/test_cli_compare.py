@@ -24,6 +24,7 @@ DOCUMENTED_KEYS = [
     "pairs",
     "control",
     "remarks",
+    "exhaustive",
 ]
 
 
