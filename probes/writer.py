@@ -93,6 +93,7 @@ class RunWriter:
         self.threads = ThreadNumbers()
         self._folding = Folding(self.threads)
         self._uncovered: set[str] = set()
+        self._algorithms: set[str] = set()
         self._until_look = EVENTS_PER_LOOK
         self._started_at = time.monotonic()
         # Init is flushed at once: a process killed early still says what it began with.
@@ -200,6 +201,13 @@ class RunWriter:
     def seeding(self, call: str, argument: str, location: str, step: int) -> None:
         """Note a call that seeded a generator."""
         self._append("seeding", *fitted("seeding", call, argument, location), step)
+
+    def algorithm(self, name: str) -> None:
+        """Note once that digests were computed by another algorithm than the file's first."""
+        with self._lock:
+            if name not in self._algorithms:
+                self._algorithms.add(name)
+                self._append("algorithms", *fitted("algorithms", name))
 
     def uncovered(self, what: str) -> None:
         """Note once what cannot be recorded."""

@@ -42,6 +42,16 @@ def loaded_just_before(case: Case) -> Finding:
 
 
 @look
+def loaded_in_this_step(case: Case) -> Finding:
+    """A saved state was brought back during training, in the step of the origin."""
+    for facts in (case.facts_a, case.facts_b):
+        for call in facts.loads:
+            if call.step == case.row.step > INIT_STEP:
+                return answered(True, f"{call.call} at {printable(call.location)}")
+    return answered(False, "no saved state was brought back in this step")
+
+
+@look
 def seeded_alike(case: Case) -> Finding:
     """The last call that seeded the stream gave it the same number in both runs."""
     calls = [

@@ -241,7 +241,14 @@ TREE: dict[str, Node] = {
         "Is it a parameter or module buffer after the step, with equal gradient and moments?",
         "is_param",
         "param-order",
+        "computed-loaded",
+    ),
+    "computed-loaded": _ask(
+        "Was a saved state brought back in the middle of this step?",
+        "loaded_in_this_step",
+        "resume-state",
         "computed-memory",
+        judged=True,
     ),
     "param-order": _ask(
         "Does the optimizer visit its parameters in another order?",

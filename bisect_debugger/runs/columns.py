@@ -19,6 +19,12 @@ from bisect_debugger.runs.raw_chunks import RawChunks, can_read
 BULK_BYTES = 32 << 20
 """Bytes of a column after which the places of its chunks are asked for."""
 
+TEXT_ROWS = 4096
+"""Rows of text that are read at once: 4 MiB of the widest column."""
+
+MOST_TEXT_BYTES = 64 << 20
+"""Characters of one column: a million names of 64."""
+
 
 class Columns:
     """The columns of a validated file.
@@ -87,8 +93,21 @@ class Columns:
         return self._raws[path]
 
     def texts(self, path: str) -> list[str]:
-        """A whole column of text."""
-        return [raw.decode("utf-8", "replace") for raw in self.read(path)]
+        """A whole column of text.
+
+        Raises:
+            UnreadableRun: it cannot be decoded, or is larger than any run's.
+        """
+        found: list[str] = []
+        room = MOST_TEXT_BYTES
+        # In blocks: on disk it is compressed, and a small file may claim what no memory holds.
+        for lo in range(0, self.length(path), TEXT_ROWS):
+            block = [raw.decode("utf-8", "replace") for raw in self.read(path, lo, lo + TEXT_ROWS)]
+            room -= sum(map(len, block))
+            if room < 0:
+                raise damaged(self._path, ValueError(f"{path} holds more text than any run"))
+            found += block
+        return found
 
     def length(self, path: str) -> int:
         """Rows of a column."""

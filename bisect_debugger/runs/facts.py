@@ -71,6 +71,7 @@ class RunFacts:
         stopped: it was ended on purpose, so its end says nothing about the trainer's.
         killed: the process ended without closing the file, or still runs.
         selection: what the recording was asked to take, by the names of `schema.SELECTION`.
+        algorithms: digest algorithms in use beside the file's first.
     """
 
     path: Path
@@ -88,6 +89,7 @@ class RunFacts:
     stopped: bool = False
     killed: bool = False
     selection: dict[str, str] = field(default_factory=dict)
+    algorithms: frozenset[str] = frozenset()
 
     @property
     def ended_by_itself(self) -> bool:

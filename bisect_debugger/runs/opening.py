@@ -48,6 +48,8 @@ def open_file(path: Path) -> h5py.File:
         tables.find("environment", "environment")
         size = path.stat().st_size
         for column in _STEPS_FIRST:
+            if column in schema.LATER and not _has_table(file, column):
+                continue
             table, _, name = column.path.rpartition("/")
             node = tables.find(table, column.path)
             _check_link(path, node, name, column.path)
@@ -160,6 +162,10 @@ def _check_column(path: Path, dataset: object, column: schema.Column, size: int)
     if not set(dataset._filters) <= {"gzip", "shuffle"}:
         raise UnreadableRun(path, f"{column.path} uses an unknown filter", "do not use it")
     _check_size(path, dataset, column, size)
+
+
+def _has_table(file: h5py.File, column: schema.Column) -> bool:
+    return bool(file.id.links.exists(column.path.split("/")[0].encode()))
 
 
 class _Tables:

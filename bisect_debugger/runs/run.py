@@ -97,6 +97,7 @@ class Run:
                 stopped=state == schema.END_STOPPED,
                 killed=state not in END_REASONS,
                 selection={name: attributes.get(name, "") for name in schema.SELECTION},
+                algorithms=frozenset(self._algorithms()),
             )
 
     @cached_property
@@ -368,6 +369,9 @@ class Run:
         first = self._first_event(row)
         count = int(self._columns.read("steps/event_count", row, row + 1)[0])
         return first, count
+
+    def _algorithms(self) -> list[str]:
+        return self._columns.texts("algorithms/name") if "algorithms" in self._file else []
 
     def _noted_calls(self) -> tuple[SeedingCall, ...]:
         texts = self._columns.texts
