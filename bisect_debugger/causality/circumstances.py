@@ -15,6 +15,16 @@ _SEEDERS = {
 }
 """Calls that seed the streams that every process has."""
 
+_COMPUTING = frozenset(
+    f"torch.nn.modules.{home}"
+    for home in (
+        *("activation", "batchnorm", "conv", "distance", "flatten", "fold", "instancenorm"),
+        *("linear", "normalization", "padding", "pixelshuffle", "pooling", "sparse", "upsampling"),
+    )
+)
+_DRAWING = frozenset(("RReLU", "MultiheadAttention", "FractionalMaxPool2d", "FractionalMaxPool3d"))
+"""What of these draws all the same."""
+
 
 @look
 def one_run_loaded(case: Case) -> Finding:
@@ -124,6 +134,14 @@ def is_of_sampler(case: Case) -> Finding:
     """Indices, or what a replay sampler returned."""
     of_sampler = case.row.group is Group.REPLAY or case.row.role.startswith("indices")
     return answered(of_sampler, f"{case.row.name} is of group {case.row.group.label}")
+
+
+@look
+def draws_nothing(case: Case) -> Finding:
+    """A module of torch that computes from its inputs and parameters alone."""
+    home, _, name = case.kind.rpartition(".")
+    computes = home in _COMPUTING and name not in _DRAWING
+    return answered(computes, f"{case.row.component} is a {case.kind or 'module of unknown class'}")
 
 
 def threads_beside(case: Case) -> tuple[str, ...]:

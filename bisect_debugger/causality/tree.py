@@ -283,9 +283,15 @@ TREE: dict[str, Node] = {
     "forward-draw": _ask(
         "Does every element differ, by as much as another draw?",
         "is_another_draw",
-        "private-generator",
+        "forward-drawing",
         "forward-kernel",
         judged=True,
+    ),
+    "forward-drawing": _ask(
+        "Is it a module of torch's own that draws nothing?",
+        "draws_nothing",
+        "async-update",
+        "private-generator",
     ),
     "private-generator": Leaf(Cause.RNG_STREAM, "private-generator"),
     "is-between": _ask(
