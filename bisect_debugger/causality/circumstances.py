@@ -1,6 +1,7 @@
 """Looks at the circumstances of the runs: checkpoints, threads beside the training, samples."""
 
 from bisect_debugger.causality.case import Answer, Case, Finding
+from bisect_debugger.causality.constants import is_constant
 from bisect_debugger.causality.looks import answered, look
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
@@ -142,6 +143,22 @@ def draws_nothing(case: Case) -> Finding:
     home, _, name = case.kind.rpartition(".")
     computes = home in _COMPUTING and name not in _DRAWING
     return answered(computes, f"{case.row.component} is a {case.kind or 'module of unknown class'}")
+
+
+@look
+def at_another_call(case: Case) -> Finding:
+    """Contents of one buffer that come in another order within the step."""
+    row = case.row
+    if row.group is not Group.FORWARD or row.a is None or row.b is None:
+        return answered(False, f"{row.name} is of group {row.group.label}")
+    calls = [other for other in case.step_rows if other.key == row.key and other != row]
+    here, there = row.a.digest, row.b.digest
+    first = [other.occurrence for other in calls if other.b and other.b.digest == here]
+    second = [other.occurrence for other in calls if other.a and other.a.digest == there]
+    if is_constant(row) or not (first or second):
+        return answered(False, f"of {len(calls)} other calls none holds the same content")
+    words = f"call {row.occurrence} of one run is call {(first or second)[0]} of the other"
+    return answered(True, words)
 
 
 def threads_beside(case: Case) -> tuple[str, ...]:

@@ -73,8 +73,15 @@ TREE: dict[str, Node] = {
     "layout": _ask(
         "Have both sides the same element type and shape?",
         "same_layout",
-        "is-moved",
+        "is-recalled",
         "control-flow",
+    ),
+    "is-recalled": _ask(
+        "Does the other run hold this content too, at another call of the module?",
+        "at_another_call",
+        "control-flow",
+        "is-moved",
+        judged=True,
     ),
     "is-moved": _ask(
         "Do both sides hold the same content, at another place in the order?",

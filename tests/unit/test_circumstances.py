@@ -113,6 +113,16 @@ def test_what_draws_nothing_has_no_generator(kind: str, expected: Cause) -> None
     assert cause(replace(case(row(Group.FORWARD)), difference=numbers, kind=kind)) is expected
 
 
+def test_calls_in_another_order_are_control_flow() -> None:
+    first = row(Group.FORWARD)
+    assert first.a is not None
+    assert first.b is not None
+    swapped = replace(first, occurrence=1, a=first.b, b=first.a)
+    other = replace(first, occurrence=1, b=replace(first.b, digest=(9, 9)))
+    assert cause(case(first, swapped)) is Cause.CONTROL_FLOW
+    assert cause(case(first, other)) is Cause.FORWARD_KERNEL
+
+
 def test_a_recording_by_hand_does_not_tell_what_was_brought_back() -> None:
     found = LOOKS["loaded_just_before"](case(row(Group.PARAM, flags=EventFlag.OUTSIDE_STEP)))
     assert found.answer is Answer.NOT_RECORDED
