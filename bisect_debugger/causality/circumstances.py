@@ -23,6 +23,9 @@ _COMPUTING = frozenset(
         *("linear", "normalization", "padding", "pixelshuffle", "pooling", "sparse", "upsampling"),
     )
 )
+_PART = 0.75
+"""Share of differing elements up to which a draw is no explanation."""
+
 _DRAWING = frozenset(("RReLU", "MultiheadAttention", "FractionalMaxPool2d", "FractionalMaxPool3d"))
 """What of these draws all the same."""
 
@@ -159,6 +162,19 @@ def at_another_call(case: Case) -> Finding:
         return answered(False, f"of {len(calls)} other calls none holds the same content")
     words = f"call {row.occurrence} of one run is call {(first or second)[0]} of the other"
     return answered(True, words)
+
+
+@look
+def is_equal_in_part(case: Case) -> Finding:
+    """Real numbers of which many are equal: a draw changes all, a race some."""
+    numbers = case.difference
+    if numbers is None:
+        return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
+    many = numbers.differing <= _PART * numbers.elements
+    return answered(
+        many and numbers.dtype.startswith(("float", "bfloat")),
+        f"{numbers.differing} of {numbers.elements} elements differ ({numbers.dtype})",
+    )
 
 
 def threads_beside(case: Case) -> tuple[str, ...]:
