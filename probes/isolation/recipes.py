@@ -5,6 +5,7 @@ into tables, so that what is shared stays shared. The other half, which makes th
 `probes.isolation.script`.
 """
 
+import enum
 import functools
 import random
 import sys
@@ -146,6 +147,9 @@ class Recipes:
         """A function, class or module that can be found again by its name."""
         if isinstance(value, ModuleType):
             return ["import", value.__name__]
+        if isinstance(value, enum.Enum):
+            kind = type(value)
+            return self._name(value, kind.__module__, f"{kind.__qualname__}.{value.name}")
         if not isinstance(value, (FunctionType, BuiltinFunctionType, type)):
             return None
         module = str(getattr(value, "__module__", None) or "builtins")
@@ -166,10 +170,7 @@ class Recipes:
         kind = type(value)
         is_module = isinstance(value, torch.nn.Module)
         state = getattr(value, "__dict__", None)
-        own_ways = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__slots__")
-        if type(state) is not dict or (
-            not is_module and any(_has_own(kind, way) for way in own_ways)
-        ):
+        if type(state) is not dict or not (is_module or _is_plain(kind)):
             return None
         named = self._named(kind)
         if named is None:
@@ -203,6 +204,10 @@ def _state_of(module: Any, where: str) -> dict[str, Any]:
     return {name: value for name, value in state.items() if "_hooks" not in name}
 
 
-def _has_own(kind: type, name: str) -> bool:
-    """A class of the program's, and not `object`, defines something."""
-    return any(name in vars(each) for each in kind.__mro__ if each is not object)
+def _is_plain(kind: type) -> bool:
+    """All that an instance of the class is stands in its dict: no file, no socket, no slots."""
+    ways = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__slots__")
+    own = [each for each in kind.__mro__ if each is not object]
+    return kind.__new__ is object.__new__ and not any(
+        way in vars(one) for one in own for way in ways
+    )

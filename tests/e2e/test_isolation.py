@@ -41,7 +41,7 @@ def test_a_backward_fault_differs_backward_only_and_its_script_stands_alone(
     tmp_path: Path,
 ) -> None:
     isolation = isolated(tmp_path, "--fault", "backward")["isolation"]
-    assert isolation["component"] == "net"
+    assert isolation["component"] == "net.mixer"
     assert isolation["forward"] == {"repeats": 20, "different": 0}
     assert isolation["backward"] == {"repeats": 20, "different": 20}
     assert isolation["as_recorded"]
