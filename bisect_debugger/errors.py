@@ -33,6 +33,17 @@ class UnreadableRun(BisectError):
         super().__init__(f"{printable(str(path))}: {what}; {todo}.")
 
 
+class UiFailed(BisectError):
+    """The terminal UI ended by an error of its own."""
+
+    def __init__(self) -> None:
+        """Say what became of it."""
+        super().__init__(
+            "The terminal UI failed, and what it failed of stands above. The runs are as they "
+            "were; `bisect-debugger compare -v` prints the same without it. Please report it."
+        )
+
+
 class NotComparable(BisectError):
     """Two runs have nothing that can be compared."""
 

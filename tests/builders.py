@@ -12,6 +12,7 @@ from typing import Any
 from bisect_debugger.causality.case import TrailStep
 from bisect_debugger.causality.causes import Cause
 from bisect_debugger.diagnosis.model import (
+    Alternative,
     Compared,
     Control,
     Diagnosis,
@@ -138,6 +139,7 @@ def full_diagnosis() -> Diagnosis:
     excerpt = Excerpt(87, ("def forward(self, x):", "    return self.table.index_add_(0, i, x)"))
     zoom = Zoom("kernel", "aten::index_add_", "", "model.py:88", "net.head", "", 0, excerpt)
     known = origin(operator="aten::index_add_", location="model.py:88", proven=True, zoom=zoom)
+    known = replace(known, alternatives=(Alternative(Cause.RNG_STREAM, "Does every element?"),))
     stream = replace(known, component="rng.python", group=Group.RNG, step=-1)
     return diagnosis(
         known,

@@ -8,17 +8,12 @@ import sys
 
 from bisect_debugger.commands.checkpoint_pairs import asks_for_checkpoints, run_checkpoints
 from bisect_debugger.commands.output import check_target, say, write
-from bisect_debugger.diagnosis import Diagnosis, diagnose
+from bisect_debugger.commands.tree_option import add_tree_option, use_trees
+from bisect_debugger.diagnosis import diagnose
 from bisect_debugger.diagnosis.as_json import as_json
 from bisect_debugger.errors import UsageError
-from bisect_debugger.report import (
-    GroupGrid,
-    render_diagnosis,
-    render_grid,
-    render_rows,
-    render_values,
-)
-from bisect_debugger.twins import Pair, open_pair
+from bisect_debugger.report import render_diagnosis
+from bisect_debugger.twins import open_pair
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,13 +30,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="largest relFro that still counts as the same run",
     )
-    parser.add_argument("-v", "--verbose", action="store_true", help="trail, groups, values too")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="everything that the UI shows, as text"
+    )
+    add_tree_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare and report; returns the exit code of the diagnosis."""
     targets = (arguments.json, arguments.note)
     _check(arguments.runs, targets, force=arguments.force)
+    use_trees(arguments)
     if asks_for_checkpoints(arguments.runs):
         return run_checkpoints(arguments)
     diagnosis = diagnose(arguments.runs, arguments.tolerance)
@@ -55,7 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
 
                 write(arguments.note, render_note(diagnosis, pair), force=arguments.force)
             if arguments.verbose:
-                text += "\n" + _evidence(diagnosis, pair)
+                from bisect_debugger.views.everything import render_everything
+
+                text += "\n" + render_everything(pair, diagnosis)
     if "-" not in targets:
         say(text)
     else:
@@ -72,18 +73,6 @@ def _check(runs: list[str], targets: tuple[str | None, str | None], *, force: bo
         raise UsageError("JSON and note cannot go to the same place; name two.")
     for target in targets:
         check_target(target, force=force, inputs=runs)
-
-
-def _evidence(diagnosis: Diagnosis, pair: Pair) -> str:
-    """What the UI shows besides: groups by step, events of the onset, values of the origins."""
-    parts = ["", "Groups by step", render_grid(GroupGrid.around(pair, diagnosis))]
-    row = pair.row_of_step(diagnosis.onset.step) if diagnosis.onset else None
-    if row is not None:
-        parts += ["", "Events of the onset", render_rows(pair, row)]
-    values = render_values(pair, diagnosis)
-    if values:
-        parts += ["", "Around the first difference, first run against second", values]
-    return "\n".join(parts)
 
 
 def tolerance(text: str) -> float:

@@ -10,6 +10,7 @@ from bisect_debugger.commands.command_line import add_command, duration, positiv
 from bisect_debugger.commands.compare import tolerance
 from bisect_debugger.commands.output import check_target, say, write
 from bisect_debugger.commands.terminal import opens_ui
+from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis.as_json import as_json
 from bisect_debugger.driver.narration import narrate, pass_on
 from bisect_debugger.driver.reporting import Watch
@@ -19,6 +20,7 @@ from bisect_debugger.note import render_note
 from bisect_debugger.progress import Listener, Stop
 from bisect_debugger.report import render_diagnosis
 from bisect_debugger.twins import open_pair
+from bisect_debugger.views.everything import render_everything
 
 TAKES_A_COMMAND = True
 
@@ -56,7 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--force", action="store_true", help="replace files that exist")
     add("--no-tui", action="store_true", help="do not open the terminal UI")
     add("--ascii", action="store_true", help="plain ASCII symbols in the terminal UI")
-    add("-v", "--verbose", action="store_true", help="print the trail too")
+    add("-v", "--verbose", action="store_true", help="print all that the UI shows, as text")
+    add_tree_option(parser)
     add_command(parser)
 
 
@@ -67,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         The exit code of the diagnosis, or 1 where the control did not diverge.
     """
     _check_targets(arguments)
+    use_trees(arguments)
     plan = _plan(arguments)
     if not arguments.no_tui and opens_ui(sys.stdin, sys.stdout, sys.stderr):
         result = _watched(plan, arguments)
@@ -98,10 +102,11 @@ def _watched(plan: Plan, arguments: argparse.Namespace) -> TwinResult:
         return Found(result.diagnosis, result.files)
 
     left = watch(drive, ascii_only=arguments.ascii)
+    if left.error is not None and not isinstance(left.error, KeyboardInterrupt):
+        pass_on(left.output)
     for line in left.narration:
         narrate(f"{line}\n")
     if left.error is not None:
-        pass_on(left.output)
         raise left.error
     return results[0]
 
@@ -135,6 +140,9 @@ def _say(result: TwinResult, arguments: argparse.Namespace) -> None:
         narrate(f"{diagnosis.sentence}\n")
     else:
         say(render_diagnosis(diagnosis, trail=arguments.verbose))
+        if arguments.verbose:
+            with open_pair(*result.files) as pair:
+                say(render_everything(pair, diagnosis))
     opening = shlex.join(["bisect-debugger", "open", *map(str, result.files)])
     narrate(f"bisect-debugger: note: {printable(note)}\n")
     narrate(f"bisect-debugger: browse it with: {printable(opening, 1000)}\n")

@@ -91,6 +91,7 @@ def _origin(origin: Origin) -> dict[str, Any]:
         "confirm": origin.confirm or None,
         "trail": [asdict(step) for step in origin.trail],
         "zoom": asdict(origin.zoom) if origin.zoom else None,
+        "alternatives": [asdict(each) for each in origin.alternatives],
     }
 
 

@@ -5,13 +5,15 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from bisect_debugger.causality.tree import conclude
+from bisect_debugger.causality.conclusion import conclude
 from bisect_debugger.causality.walk import Found, WalkResult
 from bisect_debugger.diagnosis.cases import case_of
+from bisect_debugger.diagnosis.ending import origin_of_ends
 from bisect_debugger.diagnosis.ends import verdict_of_ends
 from bisect_debugger.diagnosis.evidence import evidence_sentences
 from bisect_debugger.diagnosis.merging import one_per_fault
 from bisect_debugger.diagnosis.model import (
+    Alternative,
     Compared,
     Diagnosis,
     FirstVisible,
@@ -90,6 +92,8 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
     silent = [found for found in faults if not found.reached_training]
     zoomed = Zoomed(pair)
     origins = tuple(zoomed.applied(_origin(pair, found), found) for found in reaching)
+    if training is None and judged.verdict is Verdict.DIVERGED:
+        origins = origin_of_ends(pair)
     diagnosis = Diagnosis(
         verdict=judged.verdict,
         sentence="",
@@ -200,11 +204,16 @@ def _origin(pair: Pair, found: Found) -> Origin:
         first_reached=reached,
         first_gradient=_reached(found.first_gradient),
         contaminated=tuple(found.contaminated),
+        arrivals=tuple(
+            Reached(row.step, component, row.name, row.group)
+            for component, row in found.contaminated.items()
+        ),
         difference=case.difference,
         evidence=evidence_sentences(case, found, remedy),
         advice=remedy.advice,
         confirm=remedy.confirm,
         trail=conclusion.trail,
+        alternatives=tuple(Alternative(each.cause, each.why) for each in conclusion.alternatives),
         occurrence=row.occurrence,
     )
 

@@ -14,6 +14,7 @@ from bisect_debugger.metrics.difference import Difference
 from bisect_debugger.runs.operators import Excerpt
 
 __all__ = [
+    "Alternative",
     "Cause",
     "Compared",
     "Control",
@@ -135,6 +136,14 @@ class Zoom:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternative:
+    """A cause that an origin may have as well; ``why`` is the judgement that spoke against it."""
+
+    cause: Cause
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """A divergence although everything it was computed from is equal.
 
@@ -152,6 +161,7 @@ class Origin:
         first_reached: where it first arrived in another component, or None.
         first_gradient: where it first arrived in another component's gradient, or None.
         contaminated: components it reached, in order of arrival.
+        arrivals: where it arrived in each of them, in the same order.
         operator: culprit operator, or empty where no zoom was run.
         location: the user's line that ran the operator, or empty.
         difference: numbers, or None where no payload was recorded.
@@ -160,6 +170,7 @@ class Origin:
         confirm: what would confirm or refute the cause.
         trail: the decision tree as it was walked for this origin.
         zoom: what the operators of the step tell, or None where none were recorded.
+        alternatives: less likely causes, likeliest first, each with what spoke against it.
         occurrence: how many events of the buffer stand before it in its step.
     """
 
@@ -175,6 +186,7 @@ class Origin:
     first_reached: Reached | None = None
     first_gradient: Reached | None = None
     contaminated: tuple[str, ...] = ()
+    arrivals: tuple[Reached, ...] = ()
     operator: str = ""
     location: str = ""
     difference: Difference | None = None
@@ -183,6 +195,7 @@ class Origin:
     confirm: str = ""
     trail: tuple[TrailStep, ...] = ()
     zoom: Zoom | None = None
+    alternatives: tuple[Alternative, ...] = ()
     occurrence: int = 0
 
 

@@ -253,14 +253,18 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
 def _explained(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) -> TwinResult:
     """Prove by experiment what the twins owe their difference to."""
     onset = result.diagnosis.onset
-    if onset is None:
+    if onset is None and not result.diagnosis.origins:
         return result
-    steps = max(onset.step, 0) + plan.stop_after + 1
+    # Without a difference in common it is the ends that have to be equal.
+    steps = max(onset.step, 0) + plan.stop_after + 1 if onset else plan.max_steps
     baseline = _baseline(result)
 
     def run(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
         asked = replace(settings, out=out, max_steps=steps, knobs=knobs)
-        return _run(plan.command, asked, RunReport(watch, out.stem, Phase.EXPERIMENT, steps)).files
+        pair = f"pair {out.stem.removeprefix('pair')} of {repeats}"
+        title = pair if out.stem.startswith("pair") else "first run"
+        report = RunReport(watch, title, Phase.EXPERIMENT, steps)
+        return _run(plan.command, asked, report).files
 
     now = time.monotonic()
     repeats = repeats_for(len(baseline.onset_steps), baseline.pairs)
@@ -290,9 +294,11 @@ def _baseline(result: TwinResult) -> Experiment:
     pairs = [(pair.verdict, pair.onset_step) for pair in result.diagnosis.pairs]
     if result.second_pass is not None:
         pairs.append(result.second_pass)
-    onsets = [step for verdict, step in pairs if verdict is not Verdict.BIT_EQUAL]
+    # A pair of which nothing can be said is no pair.
+    judged = [pair for pair in pairs if pair[0] is not Verdict.INCONCLUSIVE]
+    onsets = [step for verdict, step in judged if verdict is Verdict.DIVERGED]
     known = tuple(step if step is not None else -1 for step in onsets)
-    return Experiment((), len(pairs), len(pairs) - len(onsets), known)
+    return Experiment((), len(judged), len(judged) - len(onsets), known)
 
 
 def _moved(before: int, now: int | None, steps: int) -> str:

@@ -29,6 +29,13 @@ NAME_BYTES = 1024
 INIT_STEP = -1
 """What happens before step 0: parameter creation, seeding calls."""
 
+OPTIMIZER_LOADED = "torch.optim.Optimizer.load_state_dict"
+LOADING_CALLS = ("torch.load", OPTIMIZER_LOADED)
+"""Calls of the table of seeding calls that bring an earlier state back instead."""
+
+THREAD_BESIDE = "thread beside the training: "
+"""How a line of what was not covered begins that names a thread of the program."""
+
 
 @dataclass(frozen=True)
 class Column:

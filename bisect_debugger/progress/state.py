@@ -76,7 +76,7 @@ class TwinsView:
     @property
     def running(self) -> RunView | None:
         """The run that goes on, or None."""
-        newest = (*self.runs[-1:], *((self.trial,) if self.trial else ()))
+        newest = (*((self.trial,) if self.trial else ()), *self.runs[-1:])
         return next((run for run in newest if run.ended is None), None)
 
     def _with_news(self, event: Event) -> "TwinsView":

@@ -4,6 +4,5 @@ from bisect_debugger.report.grid import GroupGrid
 from bisect_debugger.report.rows import render_rows
 from bisect_debugger.report.table import render_grid
 from bisect_debugger.report.text import render_diagnosis
-from bisect_debugger.report.values import render_values
 
-__all__ = ["GroupGrid", "render_diagnosis", "render_grid", "render_rows", "render_values"]
+__all__ = ["GroupGrid", "render_diagnosis", "render_grid", "render_rows"]

@@ -4,7 +4,7 @@ The counts are the cost model: tests assert that a search reads O(log steps) row
 is longer than a block, which stays true on any machine, instead of asserting seconds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,14 @@ class Columns:
     Attributes:
         rows_read: rows read so far, per table.
         longest_read: bytes of the longest single read so far.
+        watch: called before each read; what it raises ends the work that wanted to read.
     """
 
     def __init__(self, path: Path, file: h5py.File) -> None:
         """Wrap a validated file; nothing is read yet."""
         self.rows_read: dict[str, int] = {}
         self.longest_read = 0
+        self.watch: Callable[[], None] | None = None
         self._path = path
         self._file = file
         # Looking a dataset up by its path takes longer than reading a row of it.
@@ -39,6 +41,8 @@ class Columns:
         Raises:
             UnreadableRun: they cannot be decoded.
         """
+        if self.watch is not None:
+            self.watch()
         with self.decoding():
             values: npt.NDArray[Any] = self._dataset(path)[lo:hi]
         table = path.rsplit("/", 1)[0]

@@ -65,6 +65,7 @@ class RunFacts:
         environment: facts of the machine and the process, name -> text.
         seeding: every seeding call that was seen, in order.
         uncovered: what could not be recorded, one line each.
+        loads: calls that brought an earlier state back, in order: checkpoints, optimizer state.
         stopped: it was ended on purpose, so its end says nothing about the trainer's.
         killed: the process ended without closing the file, or still runs.
         selection: what the recording was asked to take, by the names of `schema.SELECTION`.
@@ -81,6 +82,7 @@ class RunFacts:
     environment: dict[str, str]
     seeding: tuple[SeedingCall, ...]
     uncovered: tuple[str, ...]
+    loads: tuple[SeedingCall, ...] = ()
     stopped: bool = False
     killed: bool = False
     selection: dict[str, str] = field(default_factory=dict)

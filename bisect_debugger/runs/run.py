@@ -59,6 +59,10 @@ class Run:
         """Rows read so far, per table."""
         return self._columns.rows_read
 
+    def watch(self, check: Callable[[], None]) -> None:
+        """Have a call made before each read, which ends long work by raising."""
+        self._columns.watch = check
+
     @property
     def longest_read(self) -> int:
         """Bytes of the longest single read so far: what bounds the memory of reading."""
@@ -74,6 +78,7 @@ class Run:
             }
             states, reasons = self._columns.texts("end/state"), self._columns.texts("end/reason")
             state = states[-1] if states else "killed"
+            calls = self._noted_calls()
             return RunFacts(
                 path=self.path,
                 rank=int(attributes.get("rank", "0")),
@@ -84,8 +89,9 @@ class Run:
                 complete=state in (schema.END_COMPLETE, schema.END_STOPPED),
                 end_reason=_end_reason(state, reasons[-1] if reasons else ""),
                 environment=environment,
-                seeding=self._seeding(),
+                seeding=tuple(call for call in calls if call.call not in schema.LOADING_CALLS),
                 uncovered=tuple(self._columns.texts("uncovered/what")),
+                loads=tuple(call for call in calls if call.call in schema.LOADING_CALLS),
                 stopped=state == schema.END_STOPPED,
                 killed=state not in _END_REASONS,
                 selection={name: attributes.get(name, "") for name in schema.SELECTION},
@@ -320,7 +326,7 @@ class Run:
         count = int(self._columns.read("steps/event_count", row, row + 1)[0])
         return first, count
 
-    def _seeding(self) -> tuple[SeedingCall, ...]:
+    def _noted_calls(self) -> tuple[SeedingCall, ...]:
         texts = self._columns.texts
         columns = [texts(f"seeding/{name}") for name in ("call", "argument", "location")]
         steps = self._columns.read("seeding/step")

@@ -1,358 +1,356 @@
-"""The app: screens, actions, and nothing that reads or decides."""
+"""The app: the registry's actions, and nothing that reads or decides.
 
-from collections.abc import Coroutine, Iterable
+What reads files, and the screens that know what is in them, is imported behind the first paint:
+whoever opens two runs sees within half a second that they are being opened.
+"""
+
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, ParamSpec
 
 from textual import events
-from textual.app import App, SystemCommand
+from textual.app import App
 from textual.binding import BindingType
-from textual.screen import Screen
+from textual.filter import LineFilter
+from textual.screen import ModalScreen
 
-from bisect_debugger.diagnosis.evidence import step_words
-from bisect_debugger.tui.actions import ACTIONS, bindings
-from bisect_debugger.tui.export import edit, editor_command, write_copied, write_numbered
-from bisect_debugger.tui.look import elide
-from bisect_debugger.tui.screens.base import BaseScreen
-from bisect_debugger.tui.screens.buffer import BufferScreen
-from bisect_debugger.tui.screens.buffers import BuffersScreen
-from bisect_debugger.tui.screens.help import HelpScreen
-from bisect_debugger.tui.screens.note import NoteScreen
-from bisect_debugger.tui.screens.prompt import Prompt
-from bisect_debugger.tui.screens.timeline import TimelineScreen
-from bisect_debugger.tui.screens.trail import TrailScreen
-from bisect_debugger.tui.screens.verdict import VerdictScreen
-from bisect_debugger.tui.session import Session
-from bisect_debugger.twins import Row, open_pair
+from bisect_debugger.errors import BisectError, UiFailed
+from bisect_debugger.tui.actions import bindings
+from bisect_debugger.tui.ascii_filter import AsciiFilter
+from bisect_debugger.tui.reader import Reader
+from bisect_debugger.tui.screens.start import StartScreen
+from bisect_debugger.tui.themes import DARK, LIGHT, THEMES
+
+if TYPE_CHECKING:
+    from bisect_debugger.format.groups import Group
+    from bisect_debugger.tui.look import Look
+    from bisect_debugger.tui.navigation import Navigator
+    from bisect_debugger.tui.outputs import Outputs
+    from bisect_debugger.tui.pairs import Pairs
+    from bisect_debugger.tui.screens.base import Work
+    from bisect_debugger.tui.session import Session
+    from bisect_debugger.twins import Row
+    from bisect_debugger.views.pairs import PairLine
+
+P = ParamSpec("P")
 
 
-class BisectApp(App[None]):
-    """The terminal UI over one pair of runs."""
+class BisectApp(App[BisectError | None]):
+    """The terminal UI over one pair of runs at a time; it returns why it could not go on."""
 
     TITLE = "bisect-debugger"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
-    ENABLE_COMMAND_PALETTE = True
+    # Ours lists every action, and Textual's is no part of our stack of screens.
+    ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, session: Session | None, *, ascii_only: bool = False) -> None:
-        """Show a session.
+    look: "Look"
+    session: "Session"
+    navigator: "Navigator"
+    outputs: "Outputs"
+    pairs: "Pairs"
+
+    def __init__(
+        self,
+        session: "Session | None" = None,
+        *,
+        paths: Sequence[str | Path] = (),
+        ascii_only: bool = False,
+        light: bool = False,
+    ) -> None:
+        """Show a session, or open runs behind the first paint.
 
         Args:
-            session: the open runs, or None where `open_session` brings them later.
-            ascii_only: plain ASCII symbols.
+            session: open runs.
+            paths: runs to open, where there is no session; every pair of one rank can be shown.
+            ascii_only: plain ASCII alone leaves for the terminal.
+            light: begin with the light theme.
         """
         super().__init__()
-        self._session = session
         self.ascii_only = ascii_only
         self.animation_level = "none"
-        self._screens: dict[str, BaseScreen] = {}
-        self._came_from: list[str] = []
+        self._given = session
+        self._paths = [str(path) for path in (session.paths if session else paths)]
+        self._reader = Reader()
+        self._opened = False
+        self._ascii = AsciiFilter()
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = LIGHT.name if light else DARK.name
 
-    @property
-    def session(self) -> Session:
-        """The open runs."""
-        assert self._session is not None, "screens are made when there is a session"
-        return self._session
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What every painted line goes through."""
+        filters = super().get_line_filters()
+        return [*filters, self._ascii] if self.ascii_only else filters
 
     def on_mount(self) -> None:
         """Begin."""
         self.begin()
 
     def begin(self) -> None:
-        """Show the runs that are open from the start."""
-        self.open_session(self.session)
+        """Paint which runs are opened, then open them."""
+        self.push_screen(StartScreen(self._paths))
+        self.call_after_refresh(lambda: self.run_worker(self._open(), group="open"))
 
-    def open_session(self, session: Session) -> None:
-        """Begin with the verdict; the timeline and buffers keep their state while hidden."""
-        self._session = session
-        makers: dict[str, type[BaseScreen]] = {
-            "verdict": VerdictScreen,
-            "trail": TrailScreen,
-            "timeline": TimelineScreen,
-            "buffers": BuffersScreen,
-            "buffer": BufferScreen,
-            "note": NoteScreen,
-            "help": HelpScreen,
-        }
-        for name, maker in makers.items():
-            self._screens[name] = maker()
-            self.install_screen(self._screens[name], name)
-        self.push_screen("verdict")
+    async def _open(self) -> None:
+        try:
+            lines, session = await self._reader.ask(self._open_runs)
+        except BisectError as error:
+            self.exit(error)
+        else:
+            self.open_session(session, lines)
+
+    def open_session(self, session: "Session", lines: "Sequence[PairLine]" = ()) -> None:
+        """Show open runs, with the verdict first.
+
+        Args:
+            session: the pair that is shown first.
+            lines: all pairs that can be shown.
+        """
+        from bisect_debugger.tui.look import Look
+        from bisect_debugger.tui.navigation import Navigator
+        from bisect_debugger.tui.outputs import Outputs
+        from bisect_debugger.tui.pairs import Pairs
+
+        self.look = Look(self.ascii_only, self.current_theme.dark)
+        self.session, self.pairs = session, Pairs(self, lines, session)
+        self.navigator, self.outputs = Navigator(self), Outputs(self)
+        self._opened = True
+        self.navigator.later(self.navigator.go, "verdict")
+
+    def _open_runs(self) -> "tuple[Sequence[PairLine], Session]":
+        """In the reader's thread: what reads is imported there as well."""
+        from bisect_debugger.tui.pairs import pairs_of
+        from bisect_debugger.tui.session import Session
+
+        if self._given is not None:
+            return (), self._given
+        lines = pairs_of(self._paths)
+        return lines, Session.open(lines[0].a, lines[0].b, self._reader)
 
     def on_unmount(self) -> None:
         """Close the runs after the last read."""
-        if self._session is not None:
-            self._session.close()
+        if self._opened:
+            self.session.close()
+        self._reader.close(lambda: None)
 
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Every action of the registry, in the palette."""
-        for action in ACTIONS:
-            yield SystemCommand(
-                action.label,
-                f"{action.help} ({action.shown})",
-                lambda name=action.name: self.run_worker(self.run_action(name)),
-            )
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While something is asked for, or the runs are opened, only that has keys."""
+        if action == "quit":
+            return True
+        listens = self._opened and not isinstance(self.screen, ModalScreen)
+        return listens or action not in _OURS
 
     def on_key(self, event: events.Key) -> None:
         """Hand a key that nobody took to the prompt: an input takes its own before."""
-        if isinstance(self.screen, Prompt):
+        if not self._opened:
+            return
+        from bisect_debugger.tui.screens.typed import TypedScreen
+
+        if isinstance(self.screen, TypedScreen):
             self.screen.take(event)
 
-    # --- going from screen to screen
+    # --- for the screens
 
-    async def go(self, name: str) -> None:
-        """Show a screen; `esc` leads back to the one before."""
-        current = self._current_name()
-        if name == current:
-            return
-        if current:
-            self._came_from.append(current)
-        await self.switch_screen(name)
-
-    def _current_name(self) -> str:
-        for name, screen in self._screens.items():
-            if screen is self.screen:
-                return name
-        return ""
-
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
-        self.run_worker(work, exclusive=True, group="navigation")
-
-    def show_step(self, common_row: int, name: str = "") -> None:
+    def show_step(self, common_row: int, name: str = "", group: "Group | None" = None) -> None:
         """Show the events of a common step."""
-        self._later(self._show_step(common_row, name))
+        self._later(self.navigator.show_step, common_row, name, group)
 
-    async def _show_step(self, common_row: int, name: str) -> None:
-        await self.go("buffers")
-        await self._buffers.show_step(common_row, name)
-
-    def show_row(self, row: Row) -> None:
+    def show_row(self, row: "Row") -> None:
         """Show the numbers of one event."""
-        self._later(self._show_row(row))
-
-    async def _show_row(self, row: Row) -> None:
-        await self.go("buffer")
-        screen = self._screens["buffer"]
-        assert isinstance(screen, BufferScreen)
-        await screen.show_row(row)
+        self._later(self.navigator.show_row, row)
 
     def go_to_event(self, step: int, name: str, *, values: bool = False) -> None:
         """Go to a buffer in a step, and into its values if asked for."""
-        self._later(self._go_to_event(step, name, values))
+        self._later(self.navigator.go_to_event, step, name, values=values)
 
-    async def _go_to_event(self, step: int, name: str, values: bool) -> None:
-        common_row = await self.session.row_of_step(step)
-        if common_row is None:
-            self.say(await self._no_such_step(step))
-            return
-        await self._show_step(common_row, name)
-        chosen = self._buffers.chosen
-        if values and chosen is not None and chosen.name == name:
-            await self._show_row(chosen)
-
-    async def _no_such_step(self, step: int) -> str:
-        first = step_words(await self.session.step_number(0))
-        last = step_words(await self.session.step_number(self.session.step_count - 1))
-        return f"{step_words(step)} is not in both runs: they share {first} to {last}"
+    def switch_pair(self, number: int) -> None:
+        """Show another pair of the runs that were opened."""
+        self._later(self.pairs.switch, number)
 
     def say(self, text: str) -> None:
         """Answer in the status line of the screen that a person looks at."""
-        for screen in reversed(self.screen_stack):
-            if isinstance(screen, BaseScreen):
-                screen.say(text)
-                return
+        self.navigator.say(text)
 
-    @property
-    def _buffers(self) -> BuffersScreen:
-        screen = self._screens["buffers"]
-        assert isinstance(screen, BuffersScreen)
-        return screen
+    def _later(self, work: "Work[P]", *args: P.args, **kwargs: P.kwargs) -> None:
+        self.navigator.later(work, *args, **kwargs)
 
-    # --- actions of the registry
+    # --- actions of the registry: going to screens
 
-    async def action_show_verdict(self) -> None:
+    def action_show_verdict(self) -> None:
         """Show the verdict."""
-        await self.go("verdict")
+        self._later(self.navigator.go, "verdict")
 
-    async def action_show_trail(self) -> None:
+    def action_show_trail(self) -> None:
         """Show the trail."""
-        await self.go("trail")
+        self._later(self.navigator.go, "trail")
 
-    async def action_show_timeline(self) -> None:
+    def action_show_timeline(self) -> None:
         """Show the timeline."""
-        await self.go("timeline")
+        self._later(self.navigator.go, "timeline")
 
     def action_show_buffers(self) -> None:
         """Show the events of the step that was shown last, of the onset at first."""
-        if self._buffers.loaded:
-            self._later(self.go("buffers"))
+        if self.navigator.buffers.loaded:
+            self._later(self.navigator.go, "buffers")
         else:
             self.action_first()
 
-    async def action_show_buffer(self) -> None:
+    def action_show_buffer(self) -> None:
         """Show the numbers of the buffer under the cursor."""
-        chosen = self._buffers.chosen if self.screen is self._buffers else None
+        buffers = self.navigator.buffers
+        chosen = buffers.chosen if self.navigator.screen is buffers else None
         if chosen is not None:
-            await self._show_row(chosen)
+            self.show_row(chosen)
         else:
-            await self.go("buffer")
+            self._later(self.navigator.go, "buffer")
 
-    async def action_show_note(self) -> None:
+    def action_show_note(self) -> None:
         """Show the note."""
-        await self.go("note")
+        self._later(self.navigator.go, "note")
 
-    async def action_help(self) -> None:
-        """Show all keys."""
-        await self.go("help")
+    def action_show_growth(self) -> None:
+        """Show how the difference of the buffer that is looked at grows."""
+        self._later(self.navigator.follow)
+
+    def action_show_reach(self) -> None:
+        """Show what the origins contaminated."""
+        self._later(self.navigator.go, "reach")
+
+    def action_show_experiments(self) -> None:
+        """Show the experiments."""
+        self._later(self.navigator.go, "experiments")
+
+    def action_show_runs(self) -> None:
+        """Show the facts of the runs."""
+        self._later(self.navigator.go, "runs")
+
+    def action_help(self) -> None:
+        """Explain the screen that is looked at."""
+        self._later(self.navigator.explain)
 
     async def action_back(self) -> None:
         """Clear the filter where one hides events; else go back to where we came from."""
-        if self.screen is self._buffers and self._buffers.filter_text:
-            self._buffers.set_filter("")
-        elif self._came_from:
-            await self.switch_screen(self._came_from.pop())
+        self._later(self.navigator.back)
+
+    def action_palette(self) -> None:
+        """List everything that can be done."""
+        from bisect_debugger.tui.screens.palette import Palette
+
+        self.push_screen(Palette(), self._do)
+
+    def _do(self, name: str | None) -> None:
+        if name is not None:
+            # Only when the palette is off the stack do the actions listen again.
+            self.call_later(self.run_action, name)
+
+    # --- actions of the registry: moving
 
     def action_first(self) -> None:
         """Go to the first divergence."""
-        self._later(self._first())
-
-    async def _first(self) -> None:
-        diagnosis = await self.session.diagnose()
-        if diagnosis.onset is None:
-            await self._show_step(0, "")
-            self.say("nothing diverged in training: these are the first events  (u: all)")
-        else:
-            await self._go_to_event(diagnosis.onset.step, diagnosis.onset.buffer, values=False)
+        self._later(self.navigator.first)
 
     def action_next(self) -> None:
         """Go to the next divergence."""
-        self._divergence(forward=True)
+        self._later(self.navigator.next_divergence, forward=True)
 
     def action_previous(self) -> None:
         """Go to the previous divergence."""
-        self._divergence(forward=False)
-
-    def _divergence(self, *, forward: bool) -> None:
-        screen = self.screen
-        if isinstance(screen, (BuffersScreen, TimelineScreen)):
-            self._later(screen.next_divergence(forward))
-        else:
-            self.action_first()
+        self._later(self.navigator.next_divergence, forward=False)
 
     def action_filter(self) -> None:
         """Ask for a filter of the events."""
-        self.push_screen(
-            Prompt(
-                "filter names",
-                "text, !text or re:pattern  enter: apply, empty for all  esc: as before",
-                self._buffers.filter_text,
-            ),
-            lambda answer: None if answer is None else self._later(self._filter(answer)),
-        )
+        from bisect_debugger.tui.screens.prompt import Prompt
 
-    async def _filter(self, answer: str) -> None:
-        if not self._buffers.loaded:
-            await self._first()
-        await self.go("buffers")
-        self._buffers.set_filter(answer)
+        hint = "text, !text or re:pattern  enter: apply, empty for all  esc: as before"
+        self.push_screen(
+            Prompt("filter names", hint, self.navigator.buffers.names.text),
+            lambda text: None if text is None else self._later(self.navigator.filter, text),
+        )
 
     def action_go_to(self) -> None:
         """Ask where to go."""
+        from bisect_debugger.tui.screens.prompt import Prompt
+
+        hint = "412, step 412, init, part of a name, or first  enter: go  esc: stay"
         self.push_screen(
-            Prompt("go to", "412, step 412, init, part of a name, or first  enter: go  esc: stay"),
-            lambda answer: self._later(self._go_to(answer)) if answer else None,
+            Prompt("go to", hint),
+            lambda text: self._later(self.navigator.go_to, text) if text else None,
         )
-
-    async def _go_to(self, answer: str) -> None:
-        word = answer.strip().removeprefix("step ").strip()
-        if word == "first":
-            await self._first()
-        elif word.removeprefix("-").isdigit() or word == "init":
-            await self._go_to_event(-1 if word == "init" else int(word), "", values=False)
-        else:
-            await self._go_to_name(word)
-
-    async def _go_to_name(self, word: str) -> None:
-        if not self._buffers.loaded:
-            await self._first()
-        await self.go("buffers")
-        self.say(self._buffers.go_to_name(word))
 
     def action_toggle_equal(self) -> None:
         """Show or hide equal events."""
-        if self._buffers.loaded:
-            self._buffers.toggle_equal()
+        if self.navigator.buffers.loaded:
+            self.navigator.buffers.toggle_equal()
 
     def action_sort(self) -> None:
         """Sort the events by the next order."""
-        if self._buffers.loaded:
-            self._buffers.sort()
+        if self.navigator.buffers.loaded:
+            self.navigator.buffers.sort()
+
+    def action_zoom_in(self) -> None:
+        """Fewer steps a cell."""
+        self._later(self.navigator.zoom, -1)
+
+    def action_zoom_out(self) -> None:
+        """More steps a cell."""
+        self._later(self.navigator.zoom, 1)
+
+    def action_next_pair(self) -> None:
+        """Show the next pair of runs."""
+        self._later(self.pairs.move, 1)
+
+    def action_previous_pair(self) -> None:
+        """Show the pair of runs before."""
+        self._later(self.pairs.move, -1)
 
     def action_maximise(self) -> None:
         """Give the main pane the whole width, or undo it."""
-        if isinstance(self.screen, BaseScreen):
-            self.screen.toggle_maximised()
+        if self.navigator.screen is not None:
+            self.navigator.screen.toggle_maximised()
 
-    # --- out of the UI
+    def action_toggle_theme(self) -> None:
+        """Change between dark and light."""
+        from bisect_debugger.tui.look import Look
+
+        self.theme = LIGHT.name if self.current_theme.dark else DARK.name
+        self.look = Look(self.ascii_only, self.current_theme.dark)
+        for screen in self.navigator.screens.values():
+            if screen.is_mounted:
+                screen.repaint()
+
+    # --- actions of the registry: out of the UI
 
     def action_copy(self) -> None:
-        """Copy what is in view to the clipboard, and write it to a file, which always works."""
-        screen = self.screen
-        text = screen.copied_text() if isinstance(screen, BaseScreen) else ""
-        if not text:
-            self.say("there is nothing to copy here")
-            return
-        self.copy_to_clipboard(text)
-        try:
-            path = write_copied(text)
-        except (OSError, RuntimeError) as error:
-            # Without a home folder there is no cache folder, which is a RuntimeError.
-            self.say(f"copied; the cache folder cannot be written to: {elide(str(error), 60)}")
-        else:
-            self._say_path("copied; also written to", path)
+        """Copy what is in view, and write it to a file, which always works."""
+        self.outputs.copy()
 
     def action_export(self) -> None:
         """Write the note beside the first run."""
-        self._later(self._export())
-
-    async def _export(self) -> None:
-        self._write_note(await self.session.note())
+        self._later(self.outputs.export)
 
     def action_edit(self) -> None:
         """Write the note and open it in the editor."""
-        self._later(self._edit())
-
-    async def _edit(self) -> None:
-        path = self._write_note(await self.session.note())
-        if path is None:
-            return
-        problem = ""
-        with self.suspend():
-            # Nothing may leave this block by an error: the terminal would not be taken back.
-            try:
-                edit(editor_command(path))
-            except (OSError, ValueError) as error:
-                problem = elide(str(error), 50)
-        if problem:
-            self.say(f"the editor did not start: {problem}; see $EDITOR")
-
-    def _write_note(self, content: str) -> Path | None:
-        folder = self.session.paths[0].parent
-        try:
-            path = write_numbered(folder, "note", ".md", content)
-        except OSError as error:
-            self.say(f"{elide(str(folder), 50)} cannot be written to: {error.strerror}")
-            return None
-        self._say_path("the note is in", path)
-        return path
-
-    def _say_path(self, words: str, path: Path) -> None:
-        self.say(f"{words} {elide(str(path), max(20, self.size.width - len(words) - 1))}")
+        self._later(self.outputs.edit)
 
 
-def show(a: str | Path, b: str | Path, *, ascii_only: bool = False) -> None:
-    """Open the UI on two runs and return when it is left.
+_OURS = frozenset(binding.action for binding in bindings())
+
+
+def show(
+    *paths: str | Path,
+    session: "Session | None" = None,
+    ascii_only: bool = False,
+    light: bool = False,
+) -> None:
+    """Open the UI on two or more runs and return when it is left.
 
     Raises:
-        BisectError: a run cannot be read, before the screen is touched.
+        BisectError: the runs cannot be read or compared.
+        UiFailed: the UI itself failed.
     """
-    BisectApp(Session(open_pair(a, b)), ascii_only=ascii_only).run()
+    app = BisectApp(session, paths=paths, ascii_only=ascii_only, light=light)
+    problem = app.run()
+    if problem is not None:
+        raise problem
+    if app.return_code:
+        raise UiFailed

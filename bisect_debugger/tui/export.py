@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import signal
 import subprocess
 from pathlib import Path
 
@@ -39,6 +40,23 @@ def write_copied(content: str) -> Path:
     return path
 
 
+def is_first_time() -> bool:
+    """Nobody has used the UI here before; from now on somebody has.
+
+    Where that cannot be written down it is never the first time: a hint that comes back each time
+    is in the way.
+    """
+    try:
+        mark = cache_folder() / "seen"
+        if mark.exists():
+            return False
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    except (OSError, RuntimeError):
+        return False
+    return True
+
+
 def cache_folder() -> Path:
     """The user's cache folder of this program, by the XDG base directory specification."""
     named = os.environ.get("XDG_CACHE_HOME", "")
@@ -47,20 +65,43 @@ def cache_folder() -> Path:
     return base / "bisect-debugger"
 
 
-def editor_command(path: Path) -> list[str]:
-    """The user's editor with a file to open; `vi` where none is set.
+def has_editor() -> bool:
+    """An editor is set. None is guessed: not everybody knows how to leave vi."""
+    return bool(_editor().strip())
 
-    Raises:
-        ValueError: the quotes in the setting do not close.
+
+def edit(path: Path) -> str:
+    """Open a file in the user's editor and wait until it is left.
+
+    ``$VISUAL`` or ``$EDITOR`` may have arguments, quoted as a shell takes them.
+
+    Returns:
+        What went wrong, a clause, or nothing. No error is raised: the terminal is lent to the
+        editor meanwhile, and has to be taken back.
     """
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    return [*shlex.split(editor), str(path)]
+    try:
+        # An absolute path is never taken for an option.
+        command = [*shlex.split(_editor()), str(path.absolute())]
+        code = _run_in_front(command)
+    except (OSError, ValueError) as error:
+        return f"the editor did not start: {error}; see $EDITOR"
+    return f"the editor ended with exit code {code}" if code else ""
 
 
-def edit(command: list[str]) -> int:
-    """Start the user's editor and wait; returns its exit code.
+def _editor() -> str:
+    return os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
 
-    Raises:
-        OSError: there is no such program.
+
+def _run_in_front(command: list[str]) -> int:
+    """Run a program that has the terminal; ctrl+c typed into it is its own.
+
+    As system(3) does: the terminal sends the signal to both, and it is meant for the program. A
+    handler, unlike ignoring, does not outlast the start of the program.
     """
-    return subprocess.run(command, check=False).returncode
+    typed = (signal.SIGINT, signal.SIGQUIT)
+    before = {number: signal.signal(number, lambda *_: None) for number in typed}
+    try:
+        return subprocess.run(command, check=False).returncode
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

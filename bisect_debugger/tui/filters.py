@@ -1,14 +1,37 @@
-"""Filters over names, and sorting of rows."""
+"""Filters over names, and sorting of rows.
 
-import re
-from collections.abc import Callable, Sequence
+A regular expression can take longer than anybody waits, and holds the whole interpreter while it
+does. So it is tried on the names in a process of its own, which is ended when its time is up.
+"""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 
+from bisect_debugger.errors import printable
 from bisect_debugger.twins import Row
+
+PATIENCE_SECONDS = 1.0
+"""How long a regular expression may take over the names of a step."""
+
+_CHILD = """
+import json, re, sys
+asked = json.load(sys.stdin)
+try:
+    found = re.compile(asked["pattern"]).search
+except (re.error, OverflowError, RecursionError) as error:
+    print(json.dumps({"error": str(error)}))
+else:
+    print(json.dumps({"found": [found(name) is not None for name in asked["names"]]}))
+"""
 
 
 class BadFilter(Exception):
-    """A filter that cannot be understood; the message says why."""
+    """A filter that cannot be understood or takes too long; the message says why."""
 
 
 class Order(Enum):
@@ -25,40 +48,79 @@ class Order(Enum):
         return orders[(orders.index(self) + 1) % len(orders)]
 
 
-def name_filter(text: str) -> Callable[[str], bool]:
-    """A predicate on names: ``text`` contained, ``!text`` not contained, ``re:pattern`` found.
+@dataclass(slots=True)
+class NameFilter:
+    """``text`` contained, ``!text`` not contained, ``re:pattern`` found; empty takes every name."""
+
+    text: str = ""
+    _known: dict[str, bool] = field(default_factory=dict)
+
+    async def learn(self, names: Iterable[str]) -> None:
+        """Find out which names match; done before `matches` is asked about them.
+
+        Raises:
+            BadFilter: the pattern is no regular expression, or takes too long.
+        """
+        if not self.text.startswith("re:"):
+            return
+        fresh = [name for name in dict.fromkeys(names) if name not in self._known]
+        if fresh or not self._known:
+            found = await asyncio.to_thread(regex_matches, self.text[3:], fresh)
+            self._known.update(zip(fresh, found, strict=True))
+
+    def matches(self, name: str) -> bool:
+        """The filter takes this name."""
+        if self.text.startswith("re:"):
+            return self._known.get(name, False)
+        if self.text.startswith("!") and len(self.text) > 1:
+            return self.text[1:] not in name
+        return self.text in name
+
+
+def regex_matches(
+    pattern: str, names: Sequence[str], seconds: float = PATIENCE_SECONDS
+) -> Sequence[bool]:
+    """In which names a regular expression is found.
 
     Raises:
-        BadFilter: the pattern is not a regular expression.
+        BadFilter: it is none, or takes longer than that.
     """
-    if text.startswith("re:"):
-        try:
-            pattern = re.compile(text[3:])
-        except re.error as error:
-            raise BadFilter(f"not a regular expression: {error}") from error
-        return lambda name: pattern.search(name) is not None
-    if text.startswith("!") and len(text) > 1:
-        return lambda name: text[1:] not in name
-    return lambda name: text in name
+    asked = json.dumps({"pattern": pattern, "names": list(names)})
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _CHILD],
+            input=asked,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=True,
+        )
+        answer = json.loads(done.stdout)
+    except subprocess.TimeoutExpired as error:
+        raise BadFilter(
+            f"this pattern takes over {seconds:g} s on the names here; use a simpler one"
+        ) from error
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise BadFilter(f"the pattern could not be tried: {printable(str(error), 60)}") from error
+    if "error" in answer:
+        raise BadFilter(f"not a regular expression: {printable(answer['error'], 60)}")
+    found: list[bool] = answer["found"]
+    return found
 
 
 def select(
-    rows: Sequence[Row], *, text: str, equal: bool, order: Order
+    rows: Sequence[Row], *, names: NameFilter, equal: bool, order: Order
 ) -> tuple[tuple[Row, ...], int]:
     """Rows to show, and how many equal ones are hidden.
 
     Args:
         rows: rows of a step in execution order.
-        text: filter; empty for all.
+        names: which names are taken.
         equal: also show rows that are equal.
         order: how to sort.
-
-    Raises:
-        BadFilter: the filter is no filter.
     """
-    matches = name_filter(text) if text else lambda name: True
-    found = [row for row in rows if matches(row.name)]
-    shown = found if equal else [row for row in found if row.status.diverges]
+    found = [row for row in rows if names.matches(row.name)]
+    shown = found if equal else [row for row in found if row.diverges]
     if order is Order.NAME:
         shown = sorted(shown, key=lambda row: (row.name, row.occurrence))
     elif order is Order.GROUP:

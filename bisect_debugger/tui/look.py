@@ -1,81 +1,90 @@
-"""How things look: symbols, colours that colour-blind people tell apart, names that fit."""
+"""How things look: symbols with words, colours that colour-blind people tell apart."""
+
+from dataclasses import dataclass
 
 from rich.style import Style
 from rich.text import Text
 
-from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.twins import Status
 
-COLOURS: dict[Status, str] = {
+_DARK: dict[Status, str] = {
     Status.EQUAL: "#56B4E9",
     Status.WITHIN: "#F0E442",
     Status.DIFFERS: "#E69F00",
     Status.NONFINITE: "#CC79A7",
     Status.ONE_SIDED: "#CC79A7",
-    Status.NOT_RECORDED: "#808080",
+    Status.NOT_RECORDED: "#8A8A8A",
 }
 """From the palette of Okabe and Ito, which stays distinct under colour blindness."""
 
+_LIGHT: dict[Status, str] = {
+    Status.EQUAL: "#0072B2",
+    Status.WITHIN: "#6E5F00",
+    Status.DIFFERS: "#B34700",
+    Status.NONFINITE: "#A0387E",
+    Status.ONE_SIDED: "#A0387E",
+    Status.NOT_RECORDED: "#6B6B6B",
+}
+"""The same hues, dark enough to be read on a light ground (contrast of at least 4.5)."""
+
 SHORT_GROUPS: dict[Group, str] = {
     Group.RNG: "rng",
-    Group.SIMULATOR: "sim",
-    Group.REPLAY: "repl",
+    Group.SIMULATOR: "simulator",
+    Group.REPLAY: "replay",
     Group.DATA: "data",
-    Group.PARAM: "par",
-    Group.FORWARD: "fwd",
+    Group.PARAM: "param",
+    Group.FORWARD: "forward",
     Group.LOSS: "loss",
-    Group.GRAD_OUT: "gout",
-    Group.GRAD_SCRATCH: "gscr",
+    Group.GRAD_OUT: "grad_out",
+    Group.GRAD_SCRATCH: "scratch",
     Group.GRAD: "grad",
-    Group.OPTIM: "opt",
+    Group.OPTIM: "optim",
     Group.USER: "user",
 }
+"""Heads of the ribbon's lines, at most nine characters."""
 
-_THREE = {Group.LOSS: "los", Group.GRAD_OUT: "gou", Group.GRAD_SCRATCH: "gsc", Group.GRAD: "gra"}
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How statuses are painted.
 
-def short_group(group: Group, width: int) -> str:
-    """The group in at most four characters, or in three where there is no room for more."""
-    short = SHORT_GROUPS[group]
-    if len(short) <= width:
-        return short
-    return _THREE.get(group, short[:width])
+    Attributes:
+        ascii_only: plain ASCII symbols.
+        dark: the ground is dark.
+    """
+
+    ascii_only: bool = False
+    dark: bool = True
+
+    def colour(self, status: Status) -> str:
+        """The status's colour on this ground."""
+        return (_DARK if self.dark else _LIGHT)[status]
+
+    def style(self, status: Status) -> Style:
+        """Its colour; bold where it diverges, so that it shows without colour too."""
+        return Style(color=self.colour(status), bold=status.diverges)
+
+    def character(self, status: Status) -> str:
+        """The status as one character."""
+        return status.ascii_symbol if self.ascii_only else status.symbol
+
+    def symbol(self, status: Status) -> Text:
+        """The status as one coloured character."""
+        return Text(self.character(status), self.style(status))
+
+    def legend(self) -> Text:
+        """Every symbol with its word."""
+        text = Text("Symbols\n", "bold")
+        for status in Status:
+            text.append_text(self.symbol(status))
+            text.append(f"  {status.word}\n")
+        return text
 
 
 def groups_legend() -> Text:
-    """Every group with its short form and what it is."""
+    """Every group and what it is."""
     text = Text("Groups\n", "bold")
     for group in Group:
-        text.append(f"{SHORT_GROUPS[group]:<5}{group.label}: {group.meaning}\n")
+        text.append(f"{group.label:<13}{group.meaning}\n")
     return text
-
-
-def symbols_legend(*, ascii_only: bool) -> Text:
-    """Every symbol with its word."""
-    text = Text("Symbols\n", "bold")
-    for status in Status:
-        text.append_text(symbol(status, ascii_only=ascii_only))
-        text.append(f"  {status.word}\n")
-    return text
-
-
-def symbol(status: Status, *, ascii_only: bool) -> Text:
-    """The status as one coloured character."""
-    return Text(status.ascii_symbol if ascii_only else status.symbol, style_of(status))
-
-
-def style_of(status: Status) -> Style:
-    """The status's colour; bold where it diverges, so that it shows without colour too."""
-    return Style(color=COLOURS[status], bold=status.diverges)
-
-
-def elide(name: str, width: int) -> str:
-    """A recorded name made safe and cut in the middle to a width in characters."""
-    safe = printable(name, max(len(name) * 12, 16))
-    if len(safe) <= width:
-        return safe
-    if width < 4:
-        return safe[:width]
-    head = (width - 1) // 2
-    return f"{safe[:head]}…{safe[len(safe) - (width - 1 - head) :]}"

@@ -26,6 +26,7 @@ from probes.recording import Recording
 from probes.seeding import caller
 from probes.selection import Selection, groups_of, known_level, window_of
 from probes.slots import Slot
+from probes.unedited.beside import ThreadsBeside
 from probes.unedited.discovery import Reached, holds_parameters, outermost, search
 from probes.unedited.free_names import FreeNames
 from probes.unedited.isolation import isolate
@@ -71,9 +72,10 @@ class UneditedRecording(Recording):
         self._limits = Limits(self, session.settings, self._output)
         self.recorder.at_begin.insert(0, self._end_of_init)
         if session.zoom is not None:
-            # Before the limits, which end the process.
             session.zoom.follow(self.recorder, self.names)
             self.add_probe(session.zoom)
+        self.recorder.at_end.append(ThreadsBeside(writer.uncovered).step_closed)
+        # Last: it may end the process.
         self.recorder.at_end.append(self._limits.step_closed)
         session.settings.note("started", path=str(self._output.path), rank=self.rank)
 

@@ -16,6 +16,7 @@ from torch.compiler import is_compiling
 from torch.nn.modules import module as torch_module
 from torch.utils.weak import WeakIdKeyDictionary
 
+from bisect_debugger.format.schema import OPTIMIZER_LOADED
 from probes.seeding import caller
 from probes.unedited import libraries, witness
 from probes.unedited.discovery import holds_parameters
@@ -138,8 +139,15 @@ class Session:
     def _optimizer_built(self, optimizer: torch.optim.Optimizer) -> None:
         try:
             self._begin()
+            optimizer.register_load_state_dict_post_hook(self._state_loaded)
             if self.recording is not None and os.getpid() == self._pid:
                 self.recording.optimizer_built(optimizer)
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            self.give_up(error)
+
+    def _state_loaded(self, optimizer: torch.optim.Optimizer) -> None:
+        try:
+            self.note_seeding(OPTIMIZER_LOADED, "", caller())
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.give_up(error)
 

@@ -127,7 +127,7 @@ def _first_origin(diagnosis: dict[str, Any]) -> Told:
 
 
 def _smallest(experiments: list[dict[str, Any]]) -> tuple[str, ...]:
-    held = [
+    held: list[list[str]] = [
         each["knobs"]
         for each in experiments
         if each["knobs"] and each["pairs"] and each["pairs"] == each["equal_pairs"]

@@ -121,7 +121,22 @@ def test_verbose_prints_what_the_ui_shows(tmp_path: Path) -> None:
     a = write_run(tmp_path / "a.h5", plain_steps())
     b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))))
     text = cli("compare", "-v", a, b).stdout
-    for words in ("Trail", "Groups by step", "Events of the onset", "1/12", "≠ forward"):
+    headings = [line for line in text.splitlines() if line and not line.startswith(" ")]
+    assert headings[headings.index("Trail") :] == [
+        "Trail",
+        headings[headings.index("Trail") + 1],
+        "What was compared",
+        "All steps by groups",
+        "Groups by step",
+        "Components that each origin (>) reached, time to the right",
+        "Events of step 1",
+        "Code of origin 1, net.head.out in step 1",
+        "Values of origin 1, net.head.out in step 1",
+        "Growth of origin 1, net.head.out in step 1",
+        "Experiments",
+        "Facts of the runs, first against second",
+    ]
+    for words in ("1/12", "≠ forward      net.head.out"):
         assert words in text
 
 

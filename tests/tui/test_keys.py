@@ -50,7 +50,7 @@ async def test_next_and_previous_divergence_cross_steps() -> None:
         assert buffers(app).query_one(VirtualTable).cursor == 0
         await press(pilot, "N")
         assert "Buffers: init" in screen_text(app)
-        assert buffers(app).query_one(VirtualTable).cursor == len(buffers(app)._rows) - 1
+        assert buffers(app).query_one(VirtualTable).cursor == len(buffers(app).listed) - 1
         await press(pilot, "g", "N")
         assert status(app) == "no earlier event differs"
 
@@ -58,23 +58,23 @@ async def test_next_and_previous_divergence_cross_steps() -> None:
 async def test_filter_hides_and_a_bad_one_is_explained() -> None:
     async with opened(*TWINS) as (app, pilot):
         await press(pilot, "f", "G", "n", "slash", *"outcome", "enter")
-        names = [row.name for row in buffers(app)._rows]
+        names = [row.name for row in buffers(app).listed]
         assert names
         assert all("outcome" in name for name in names)
         await press(pilot, "slash", *(["backspace"] * 7), *"re:(", "enter")
         assert "not a regular expression" in screen_text(app)
-        assert [row.name for row in buffers(app)._rows] == names
+        assert [row.name for row in buffers(app).listed] == names
         await press(pilot, "slash", *(["backspace"] * 7), *"!outcome", "enter")
-        assert not any("outcome" in row.name for row in buffers(app)._rows)
+        assert not any("outcome" in row.name for row in buffers(app).listed)
 
 
 async def test_equal_rows_are_counted_and_shown_on_demand() -> None:
     async with opened(*TWINS) as (app, pilot):
         await press(pilot, "f")
-        hidden = len(buffers(app)._all) - len(buffers(app)._rows)
+        hidden = len(buffers(app).rows) - len(buffers(app).listed)
         assert f"{hidden} equal hidden" in screen_text(app)
         await press(pilot, "u")
-        assert len(buffers(app)._rows) == len(buffers(app)._all)
+        assert len(buffers(app).listed) == len(buffers(app).rows)
 
 
 async def test_go_to_a_step_a_name_and_nowhere() -> None:
@@ -94,7 +94,7 @@ async def test_go_to_a_step_a_name_and_nowhere() -> None:
 async def test_sorting_by_name() -> None:
     async with opened(*TWINS) as (app, pilot):
         await press(pilot, "f", "G", "n", "s")
-        names = [row.name for row in buffers(app)._rows]
+        names = [row.name for row in buffers(app).listed]
         assert names == sorted(names)
 
 

@@ -35,7 +35,7 @@ async def test_keys_that_follow_at_once_belong_to_the_prompt() -> None:
         for key, character in (("colon", ":"), *((z, z) for z in "zzz"), ("enter", "\r")):
             app.post_message(events.Key(key, character))
         await settled(pilot)
-        assert status(app) == "no buffer of this step has zzz in its name"
+        assert status(app) == "no buffer of these runs has zzz in its name"
 
 
 async def test_typing_replaces_the_filter_and_an_empty_one_ends_it() -> None:
@@ -111,7 +111,7 @@ async def test_the_order_is_shown_with_the_one_that_follows() -> None:
 @pytest.mark.parametrize(
     ("keys", "answer"),
     [
-        ([*"zzz"], "no buffer of this step has zzz in its name"),
+        ([*"zzz"], "no buffer of these runs has zzz in its name"),
         ([*"encoder"], "agent.encoder.weight_ih_l0 is equal in this step  (u: show what is equal)"),
         (["9", "9"], "step 99 is not in both runs: they share init to step 3"),
     ],
@@ -133,7 +133,7 @@ async def test_nothing_covers_the_screen() -> None:
         assert status(app).startswith("nothing diverged in training: these are the first events")
         await press(pilot, "colon", *"99", "enter")
         assert status(app) == "step 99 is not in both runs: they share init to step 2"
-        await press(pilot, "question_mark", "y")
+        await press(pilot, "5", "y")
         assert status(app) == "there is nothing to copy here"
         assert not app._notifications
 

@@ -1,61 +1,15 @@
 """The UI in a real terminal: tmux draws it, keys are typed, the screen is read back."""
 
 import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.tui.terminal import Terminal
+
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_runs"
-PATIENCE = 30.0
-"""Longest wait for a screen, in seconds: a limit against hanging, not a claim about speed."""
-
-
-class Terminal:
-    """One tmux session of its own server."""
-
-    def __init__(self, socket: Path, width: int, height: int, command: str) -> None:
-        tmux = shutil.which("tmux")
-        assert tmux is not None, "these tests need tmux: install it (apt-get install tmux)"
-        self._tmux = [tmux, "-S", str(socket), "-f", "/dev/null"]
-        self.height = height
-        self._run("new-session", "-d", "-x", str(width), "-y", str(height), command)
-
-    def _run(self, *arguments: str) -> str:
-        done = subprocess.run(
-            [*self._tmux, *arguments], capture_output=True, text=True, check=True, timeout=30
-        )
-        return done.stdout
-
-    def keys(self, *keys: str) -> None:
-        self._run("send-keys", *keys)
-
-    def text(self) -> str:
-        return self._run("capture-pane", "-p")
-
-    def wait_for(self, words: str) -> str:
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            text = self.text()
-            if words in text:
-                return text
-            time.sleep(0.1)
-        raise AssertionError(f"{words!r} never appeared; the screen shows:\n{self.text()}")
-
-    def ended(self) -> bool:
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            done = subprocess.run([*self._tmux, "has-session"], capture_output=True, check=False)
-            if done.returncode:
-                return True
-            time.sleep(0.1)
-        return False
-
-    def close(self) -> None:
-        subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
 
 
 def a_terminal(size: tuple[int, int], tmp_path: Path, editor: str = "true") -> Iterator[Terminal]:

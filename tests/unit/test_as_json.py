@@ -75,6 +75,7 @@ ORIGIN = {
         "number": int,
         "excerpt": {"first": int, "lines": [str]},
     },
+    "alternatives": [{"cause": str, "why": str}],
 }
 REPEATS = {"repeats": int, "different": int}
 SCHEMA = {
@@ -247,6 +248,7 @@ def test_the_document_names_every_key_and_no_other() -> None:
         **ORIGIN,
         "metrics": float,
         "trail": [int],
+        "alternatives": [{"cause": str, "why": str}],
         "first_reached": int,
         "first_gradient": int,
     }

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from bisect_debugger.causality.knobs import KNOBS, in_order_for
 from bisect_debugger.diagnosis.model import Cause, Experiment
 from bisect_debugger.driver.experiments import Bench, explain, repeats_for
-from bisect_debugger.driver.knobs import KNOBS, in_order_for
 from bisect_debugger.progress import Event, ExperimentBegan, ExperimentEnded
 from probes.unedited.knobs import NAMES
 from tests.builders import diagnosis, origin

@@ -18,7 +18,6 @@ from bisect_debugger.report import (
     render_diagnosis,
     render_grid,
     render_rows,
-    render_values,
 )
 from bisect_debugger.twins import Pair, open_pair
 from tests.builders import diagnosis, difference, equal_diagnosis, full_diagnosis, origin
@@ -269,24 +268,3 @@ def test_events_that_one_run_lacks_and_nan_have_their_symbol(tmp_path: Path) -> 
         lines = render_rows(pair, 1).splitlines()
     assert lines[1].startswith("  ! forward      net.head.out")
     assert lines[2] == "  ∅ loss         loss  only in the first run"
-
-
-def test_values_around_the_first_difference_in_decimal_and_hex(pair: Pair) -> None:
-    lines = render_values(pair, diagnose_pair(pair)).splitlines()
-    assert lines[0] == "  net.head.out, step 1"
-    assert [line[2] for line in lines[1:10]] == [*"    ", ">", *"    "]
-    left, right = values(21)[1, 1], nudged(values(21))[1, 1]
-    middle = lines[5].split()
-    assert middle[:3] == [">", "(1,", "1)"]
-    assert (np.float32(middle[3]), np.float32(middle[5])) == (left, right)
-    assert middle[4] == f"0x{left.view(np.uint32):08x}"
-    assert middle[6] == f"0x{right.view(np.uint32):08x}"
-    assert lines[10] == "    elements by distance in ULP"
-    assert lines[11].endswith(f"{'#' * 24} 1")
-
-
-def test_without_values_there_is_nothing_to_show(tmp_path: Path) -> None:
-    a = write_run(tmp_path / "a.h5", plain_steps(), level="digest")
-    b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))), level="digest")
-    with open_pair(a, b) as pair:
-        assert render_values(pair, diagnose_pair(pair)) == ""

@@ -2,26 +2,22 @@
 
 import contextlib
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
+from bisect_debugger.errors import BisectError
 from bisect_debugger.progress import Listener, Stop
-from bisect_debugger.tui.actions import ACTIONS
 from bisect_debugger.tui.app import BisectApp
 from bisect_debugger.tui.live.confirm import Confirm
 from bisect_debugger.tui.live.screen import LiveScreen
 from bisect_debugger.tui.live.work import Found, Left, Work
+from bisect_debugger.tui.look import Look
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """Signals by which somebody ends a command."""
-
-_WHILE_LIVE = frozenset(("quit", "back", "copy"))
-"""Actions of the registry that mean something while there is no verdict yet."""
 
 
 class LiveApp(BisectApp):
@@ -44,14 +40,14 @@ class LiveApp(BisectApp):
             work: the driver.
             ascii_only: plain ASCII symbols.
         """
-        super().__init__(None, ascii_only=ascii_only)
+        super().__init__(ascii_only=ascii_only)
         self._work = work
         self._live = True
         self._told_to_end = False
 
     def begin(self) -> None:
         """Begin with the live screen."""
-        self.push_screen(LiveScreen(self._work.look))
+        self.push_screen(LiveScreen(self._work.look, Look(self.ascii_only)))
         self._work.start()
         self.set_interval(0.2, self._see_whether_it_is_over)
 
@@ -70,18 +66,10 @@ class LiveApp(BisectApp):
         self.open_session(session)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave out what there is nothing for yet."""
-        known = {entry.name for entry in ACTIONS}
-        if self._live and action in known - _WHILE_LIVE:
-            return False
+        """While there is no verdict, of the registry only what leaves has keys."""
+        if self._live and action in ("quit", "back"):
+            return True
         return super().check_action(action, parameters)
-
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Those of the registry, or the one thing to do while the training goes on."""
-        if not self._live:
-            yield from super().get_system_commands(screen)
-            return
-        yield SystemCommand("stop", "Stop the training (q); it asks first.", self._ask)
 
     async def action_quit(self) -> None:
         """Leave; a training is stopped only after a question."""
@@ -118,7 +106,7 @@ class LiveApp(BisectApp):
 
     def _say_that_it_stops(self) -> None:
         if isinstance(self.screen, LiveScreen):
-            self.screen.set_status("stopping: the trainer has 10 s to end; q again ends it at once")
+            self.screen.say("stopping: the trainer has 10 s to end; q again ends it at once")
 
     def hear_signal(self) -> None:
         """Somebody wants this process to end: no question, and the training ends with it.
@@ -127,6 +115,17 @@ class LiveApp(BisectApp):
         """
         self._told_to_end = True
         self._work.stop.ask()
+
+
+class LiveUiFailed(BisectError):
+    """The live UI ended by an error of its own."""
+
+    def __init__(self) -> None:
+        """Say what became of the training."""
+        super().__init__(
+            "The terminal UI failed, and what it failed of stands above; a training that still "
+            "went on was ended with it. --no-tui does the same without the UI. Please report it."
+        )
 
 
 @contextlib.contextmanager
@@ -162,7 +161,7 @@ def watch(drive: Callable[[Listener, Stop], Found], *, ascii_only: bool = False)
         try:
             app.run()
             if app.return_code:
-                error = RuntimeError("the terminal UI failed; what it says stands above")
+                error = LiveUiFailed()
         finally:
             work.finish()
     return work.left(error)

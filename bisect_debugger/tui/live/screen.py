@@ -5,43 +5,51 @@ from collections.abc import Callable
 
 from rich.text import Text
 from textual import on
+from textual.app import ComposeResult
 from textual.events import Click
-from textual.widget import Widget
+from textual.screen import Screen
 from textual.widgets import Static
 
 from bisect_debugger.progress import Seen
 from bisect_debugger.tui.live.view import live_lines, title
-from bisect_debugger.tui.screens.base import BaseScreen
+from bisect_debugger.tui.look import Look
 
 _LOOKS_PER_SECOND = 4
 
 
-class LiveScreen(BaseScreen):
-    """Both runs as they go."""
+class LiveScreen(Screen[None]):
+    """Both runs as they go; there is no session yet that could be asked for more."""
 
     DEFAULT_CSS = """
+    LiveScreen Static { text-wrap: nowrap; text-overflow: ellipsis; }
+    LiveScreen #title { height: 1; text-style: bold reverse; }
     LiveScreen #main { height: 1fr; }
+    LiveScreen #status { height: 1; }
+    LiveScreen #footer { height: 1; color: $text-muted; }
     """
 
-    def __init__(self, look: Callable[[], Seen]) -> None:
+    def __init__(self, see: Callable[[], Seen], look: Look) -> None:
         """Paint on mounting.
 
         Args:
-            look: gives what there is to see; it is asked several times a second.
+            see: gives what there is to see; it is asked several times a second.
+            look: how statuses are painted.
         """
         super().__init__()
+        self._see = see
         self._look = look
         self._painted: list[Text] = []
 
-    def main_pane(self) -> Widget:
-        """All of it; what does not fit is left out, in words."""
-        return Static(id="main", classes="line", markup=False)
+    def compose(self) -> ComposeResult:
+        """Title, all that is to be seen, status, keys."""
+        yield Static(id="title", markup=False)
+        yield Static(id="main", markup=False)
+        yield Static("the verdict follows by itself", id="status", markup=False)
+        yield Static("q stop (asks first)  ctrl+z suspend", id="footer", markup=False)
 
     def on_mount(self) -> None:
         """Look again and again."""
-        self.set_status("the verdict follows by itself")
         self.set_interval(1 / _LOOKS_PER_SECOND, self.paint)
-        self.call_after_refresh(self.paint)
 
     def on_resize(self) -> None:
         """Lay it out anew, once there is a layout."""
@@ -49,23 +57,19 @@ class LiveScreen(BaseScreen):
 
     def paint(self) -> None:
         """Show what there is to see now, if it is something else than before."""
-        seen = self._look()
+        seen = self._see()
         size = self.query_one("#main").size
         if not size.width or not size.height:
             return
-        # Every time: the base class has the keys of a verdict there after each resize.
-        self.query_one("#footer", Static).update("q stop (asks first)  y copy  ctrl+z suspend")
-        self.set_title(title(seen.view))
-        lines = live_lines(
-            seen, time.monotonic(), size.width, size.height, ascii_only=self.ascii_only
-        )
+        lines = live_lines(seen, time.monotonic(), size.width, size.height, self._look)
         if lines != self._painted:
             self._painted = lines
             self.query_one("#main", Static).update(Text("\n").join(lines))
+            self.query_one("#title", Static).update(Text(f" {title(seen.view)}"))
 
-    def copied_text(self) -> str:
-        """What stands there, in words."""
-        return "\n".join(line.plain for line in self._painted)
+    def say(self, text: str) -> None:
+        """Write the status line."""
+        self.query_one("#status", Static).update(Text(text, "bold"))
 
     @on(Click, "#footer")
     async def ask_to_stop(self) -> None:

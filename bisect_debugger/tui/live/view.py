@@ -3,11 +3,13 @@
 import shlex
 from collections.abc import Sequence
 
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from bisect_debugger.progress import ExperimentView, Phase, RunView, Seen, TwinsView
-from bisect_debugger.tui.look import elide, symbol
+from bisect_debugger.tui.look import Look
 from bisect_debugger.twins import Status
+from bisect_debugger.views.names import elide
 
 _BAR = 30
 _LEAST_OUTPUT = 5
@@ -26,9 +28,7 @@ def title(view: TwinsView) -> str:
     return f"Live: {run.began.title}, {run.phase.meaning}"
 
 
-def live_lines(
-    seen: Seen, now: float, width: int, height: int, *, ascii_only: bool = False
-) -> list[Text]:
+def live_lines(seen: Seen, now: float, width: int, height: int, look: Look) -> list[Text]:
     """Runs, experiments, and below them the last lines of the trainer.
 
     Args:
@@ -36,13 +36,13 @@ def live_lines(
         now: seconds on `time.monotonic`.
         width: columns; no line is longer.
         height: lines there is room for.
-        ascii_only: plain ASCII symbols.
+        look: how statuses are painted.
     """
     room = max(4, height - _LEAST_OUTPUT - 2)
     for short in (False, True):
         upper = [
             *_head(seen.view, width, short=short),
-            *_runs(seen.view, now, width, short=short, ascii_only=ascii_only),
+            *_runs(seen.view, now, width, look, short=short),
             *_experiments(seen.view, now, width),
         ]
         if len(upper) <= room:
@@ -52,7 +52,7 @@ def live_lines(
         left_out = len(upper) - room + 1
         upper = [*upper[:2], Text(f"  ... {left_out} lines"), *upper[2 + left_out :]]
     shown = seen.lines[-max(1, height - len(upper) - 2) :]
-    lines = [Text(f"  {elide(line, width - 2)}") for line in shown]
+    lines = [Text(f"  {cut(line, width - 2)}") for line in shown]
     heading = Text("The trainer's last lines" if lines else "The trainer wrote nothing yet", "bold")
     return [*upper, Text(""), heading, *lines][:height]
 
@@ -68,11 +68,11 @@ def _head(view: TwinsView, width: int, *, short: bool) -> list[Text]:
     ]
 
 
-def _runs(view: TwinsView, now: float, width: int, *, short: bool, ascii_only: bool) -> list[Text]:
+def _runs(view: TwinsView, now: float, width: int, look: Look, *, short: bool) -> list[Text]:
     running = view.running
     lines: list[Text] = []
     for run in view.runs:
-        mark, what = _mark(run, goes_on=run is running, ascii_only=ascii_only), run.phase.meaning
+        mark, what = _mark(run, look, goes_on=run is running), run.phase.meaning
         words = run_words(run, now)
         if short and run is not running:
             what, words = words[0], []
@@ -86,18 +86,20 @@ def _runs(view: TwinsView, now: float, width: int, *, short: bool, ascii_only: b
     return lines
 
 
-def _mark(run: RunView, *, goes_on: bool, ascii_only: bool) -> Text:
+def _mark(run: RunView, look: Look, *, goes_on: bool) -> Text:
     if goes_on:
         return Text(">", "bold")
     if run.phase is not Phase.COMPARED:
         return Text(" ")
     status = Status.EQUAL if run.onset is None else Status.DIFFERS
-    return symbol(status, ascii_only=ascii_only)
+    return look.symbol(status)
 
 
 def cut(sentence: str, width: int) -> str:
     """A sentence as far as there is room for it."""
-    return sentence if len(sentence) <= width else f"{sentence[: max(0, width - 3)]}..."
+    if cell_len(sentence) <= width:
+        return sentence
+    return f"{set_cell_size(sentence, max(0, width - 3)).rstrip()}..."
 
 
 def run_words(run: RunView, now: float) -> list[str]:
@@ -129,7 +131,7 @@ def _compared(run: RunView) -> list[str]:
         return []
     counted = f"{run.last.compared:,} digests of groups compared"
     if run.onset is not None:
-        return [f"differs from run 1 since step {run.onset}; it ends soon ({counted})"]
+        return [f"differs from run 1 since step {run.onset} ({counted})"]
     return [f"equal to run 1 so far ({counted})"]
 
 
@@ -161,7 +163,8 @@ def _experiment(tried: ExperimentView, view: TwinsView, now: float, width: int) 
     what = cut(f"{tried.began.shown}: {tried.began.meaning}", width - 2)
     lines = [Text(f"> {what}", "bold")]
     if view.trial is not None and view.trial.ended is None:
-        lines.append(Text(f"    {cut(run_words(view.trial, now)[0], width - 4)}"))
+        words = f"{view.trial.began.title}: {run_words(view.trial, now)[0]}"
+        lines.append(Text(f"    {cut(words, width - 4)}"))
     return lines
 
 

@@ -93,8 +93,10 @@ class Work:
     def _run(self) -> None:
         try:
             found = self._drive(self._watched, self.stop)
-            self.session = Session(open_pair(*found.files))
-            self.session.diagnosis = found.diagnosis
+            session = Session(open_pair(*found.files))
+            # With its experiments, which no file of a run holds.
+            session.diagnosis = found.diagnosis
+            self.session = session
         except BaseException as error:  # noqa: BLE001 - raised again once the UI is left
             self.error = error
         finally:

@@ -1,19 +1,28 @@
 """What every screen has: a title, a body, a status line and a footer of keys."""
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeAlias, cast
 
 from rich.text import Text
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
+from textual.worker import Worker
 
-from bisect_debugger.tui.actions import footer_text
+from bisect_debugger.errors import BisectError
+from bisect_debugger.tui.look import Look
 from bisect_debugger.tui.session import Session
+from bisect_debugger.tui.widgets.keybar import KeyBar
 
 if TYPE_CHECKING:
     from bisect_debugger.tui.app import BisectApp
+
+P = ParamSpec("P")
+Work: TypeAlias = Callable[P, Coroutine[Any, Any, None]]
 
 WIDE = 120
 """Columns from which a second pane stands beside the first."""
@@ -23,12 +32,14 @@ LOW = 20
 
 
 class BaseScreen(Screen[None]):
-    """A screen of the debugger; subclasses say what the panes are."""
+    """A screen of the debugger; subclasses say what the panes are and what to load."""
+
+    HELP: ClassVar[str] = ""
+    """What the screen shows and what the keys do here, for the help."""
 
     DEFAULT_CSS = """
     BaseScreen #title { height: 1; text-style: bold reverse; }
     BaseScreen #status { height: 1; }
-    BaseScreen #footer { height: 1; color: $text-muted; }
     BaseScreen .line, BaseScreen > Static { text-wrap: nowrap; text-overflow: ellipsis; }
     BaseScreen #panes { height: 1fr; }
     BaseScreen #main { width: 1fr; }
@@ -40,8 +51,10 @@ class BaseScreen(Screen[None]):
     def __init__(self) -> None:
         """Nothing is said yet."""
         super().__init__()
+        self._title = ""
         self._status = ""
         self._message = ""
+        self._busy = ""
 
     def compose(self) -> ComposeResult:
         """Title, panes, status, footer."""
@@ -52,7 +65,7 @@ class BaseScreen(Screen[None]):
             if side is not None:
                 yield side
         yield Static(id="status", markup=False)
-        yield Static(id="footer", markup=False)
+        yield KeyBar()
 
     def main_pane(self) -> Widget:
         """The pane that is always there; its id is ``main``."""
@@ -61,6 +74,38 @@ class BaseScreen(Screen[None]):
     def side_pane(self) -> Widget | None:
         """The pane that stands beside it from `WIDE` columns on; its id is ``side``."""
         return None
+
+    async def load(self) -> None:
+        """Ask the session for what is shown; called once, and again for another pair."""
+
+    def repaint(self) -> None:
+        """Paint again what was loaded: the theme, the symbols or the size are others."""
+
+    def on_mount(self) -> None:
+        """Load; the screen stays alive meanwhile."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Load from the session that is open now."""
+        self.read("load", self.load)
+
+    def read(self, group: str, work: Work[P], *args: P.args, **kwargs: P.kwargs) -> Worker[None]:
+        """Do what waits for the reader; a newer one of the same group takes its place."""
+
+        async def begun() -> None:
+            await self._guarded(partial(work, *args, **kwargs))
+
+        return self.run_worker(begun, group=group, exclusive=True)
+
+    async def _guarded(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        try:
+            await work()
+        except BisectError as error:
+            self.fail(str(error))
+
+    def fail(self, sentence: str) -> None:
+        """Tell what could not be read; the other screens go on."""
+        self.say(sentence)
 
     @property
     def debugger(self) -> "BisectApp":
@@ -73,13 +118,29 @@ class BaseScreen(Screen[None]):
         return self.debugger.session
 
     @property
-    def ascii_only(self) -> bool:
-        """Symbols are plain ASCII."""
-        return self.debugger.ascii_only
+    def look(self) -> Look:
+        """How statuses are painted."""
+        return self.debugger.look
 
     def set_title(self, text: str) -> None:
         """Write the title line."""
-        self.query_one("#title", Static).update(Text(f" {text}"))
+        self._title = text
+        self._paint_title()
+
+    def set_busy(self, words: str) -> None:
+        """Say in the title what is being read; empty when it is done."""
+        if words != self._busy:
+            self._busy = words
+            self._paint_title()
+
+    def _paint_title(self) -> None:
+        if not self.is_mounted:
+            return
+        text = Text(f" {self._title}")
+        if self._busy:
+            gap = self.app.size.width - text.cell_len - len(self._busy) - 1
+            text.append(f"{' ' * max(2, gap)}{self._busy}")
+        self.query_one("#title", Static).update(text)
 
     def set_status(self, text: str) -> None:
         """Write what the status line says as long as there is no message."""
@@ -100,6 +161,8 @@ class BaseScreen(Screen[None]):
         self.say("")
 
     def _paint_status(self) -> None:
+        if not self.is_mounted:
+            return
         shown = Text(self._message or self._status)
         if self._message:
             shown.stylize("bold")
@@ -109,7 +172,14 @@ class BaseScreen(Screen[None]):
         """Panes side by side where there is room, and as many keys as fit."""
         self.set_class(self.app.size.width >= WIDE, "wide")
         self.set_class(self.app.size.height < LOW, "low")
-        self.query_one("#footer", Static).update(footer_text(self.app.size.width))
+        self.query_one(KeyBar).show(self.app.size.width)
+        self._paint_title()
+        self.repaint()
+
+    @on(KeyBar.Clicked)
+    async def do_clicked(self, message: KeyBar.Clicked) -> None:
+        """Do what was clicked in the footer."""
+        await self.app.run_action(message.action)
 
     def toggle_maximised(self) -> None:
         """Give the main pane the whole width, or undo it."""

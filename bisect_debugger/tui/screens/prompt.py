@@ -2,15 +2,15 @@
 
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from bisect_debugger.tui.screens.typed import TypedScreen
 
-class Prompt(ModalScreen[str | None]):
+
+class Prompt(TypedScreen):
     """Asks for one line, with a label before it and what may be typed above it.
 
     | key | does |
@@ -43,7 +43,6 @@ class Prompt(ModalScreen[str | None]):
         self._label = label
         self._hint = hint
         self._value = value
-        self._early: list[events.Key] = []
 
     def compose(self) -> ComposeResult:
         """The hint, and below it label and input."""
@@ -55,23 +54,7 @@ class Prompt(ModalScreen[str | None]):
     def on_mount(self) -> None:
         """What stands there is selected, so that typing replaces it."""
         self.query_one(Input).select_all()
-        early, self._early = self._early, []
-        for event in early:
-            self.take(event)
-
-    def take(self, event: events.Key) -> None:
-        """Take a key that was on its way to the screen below when the prompt opened.
-
-        Somebody types faster than a screen opens; what follows the key that opens the prompt is
-        meant for the prompt.
-        """
-        lines = self.query(Input)
-        if not lines:
-            self._early.append(event)
-        elif event.is_printable and event.character:
-            lines.first().replace(event.character, *lines.first().selection)
-        elif event.key == "enter" and not lines.first().has_focus:
-            self.dismiss(lines.first().value)
+        self.take_early()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Answer."""

@@ -1,4 +1,6 @@
-"""Timeline: steps by groups, one cell each; read in blocks as they come into view."""
+"""Timeline: steps by groups, from the whole run to single steps; read as it comes into view."""
+
+from typing import ClassVar
 
 from rich.text import Text
 from textual import on
@@ -8,150 +10,177 @@ from textual.widgets import Static
 
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.format.groups import Group
-from bisect_debugger.tui.look import groups_legend, short_group, symbol, symbols_legend
+from bisect_debugger.tui.look import groups_legend
 from bisect_debugger.tui.screens.base import BaseScreen
-from bisect_debugger.tui.session import BLOCK
 from bisect_debugger.tui.widgets.prose import Prose
-from bisect_debugger.tui.widgets.table import VirtualTable
+from bisect_debugger.tui.widgets.ribbon import RibbonView
 from bisect_debugger.twins import Status
+from bisect_debugger.views.ribbon import RibbonCell
 
-_STEP_WIDTH = 12
-_CELL_WIDTH = 5
-_NARROW_CELL = 4
-_TABLE_WIDTH = _STEP_WIDTH + _CELL_WIDTH * len(Group) + 1
+_WHOLE_AT_FIRST = 5_000
+"""Steps of a run that is shown as a whole at first; a longer one begins at its onset."""
 
 
 class TimelineScreen(BaseScreen):
-    """The ribbon of the whole run."""
+    """The ribbon."""
 
-    # Beside the second pane the ribbon keeps the width in which every group has its column.
-    DEFAULT_CSS = f"""
-    TimelineScreen #heads {{ height: 1; text-style: underline; }}
-    TimelineScreen #legend {{ height: 1; color: $text-muted; }}
-    TimelineScreen.wide #main {{ min-width: {_TABLE_WIDTH}; }}
+    HELP: ClassVar[str] = (
+        "One line a group, in causal order; one column a step, or several steps when zoomed out "
+        "(Z, z back in), and then the worst of them. O stands over the step in which an origin "
+        "began, V where a loss or logged scalar differs first. Arrows move, enter shows the "
+        "events of the step, n and N go to the next and previous step that differs, :412 goes to "
+        "a step. ? in a cell was not read yet."
+    )
+    DEFAULT_CSS = """
+    TimelineScreen #words { height: 1fr; padding: 1 0; }
+    TimelineScreen.low #words { padding: 0; }
+    TimelineScreen.wide #main { min-width: 78; }
     """
 
     def main_pane(self) -> Widget:
-        """Column heads, the ribbon, and what its short heads mean."""
-        return Vertical(
-            Static(id="heads", classes="line", markup=False),
-            VirtualTable(self._line, id="ribbon"),
-            Static(id="legend", classes="line", markup=False),
-            id="main",
-        )
+        """The ribbon, and the cell under the cursor in words."""
+        return Vertical(RibbonView(self.look), Static(id="words", markup=False), id="main")
 
     def side_pane(self) -> Widget:
-        """What the groups are."""
+        """What the symbols and groups are."""
         return Prose(id="side")
 
-    def on_mount(self) -> None:
-        """Show the ribbon; blocks are read when they come into view."""
-        self._cells: dict[int, tuple[int, tuple[Status, ...]]] = {}
-        self._asked: set[int] = set()
-        self.set_title(f"Timeline: {self.session.step_count} steps")
-        table = self.query_one("#ribbon", VirtualTable)
-        table.show(self.session.step_count)
-        table.focus()
-        legend = Text("\n").join([symbols_legend(ascii_only=self.ascii_only), groups_legend()])
-        self.query_one("#side", Prose).show(legend)
-        self.run_worker(self._go_to_onset(), exclusive=True)
+    async def load(self) -> None:
+        """Show the ribbon at the onset; cells are read when they come into view."""
+        session = self.session
+        ribbon = self.query_one(RibbonView)
+        ribbon.each = 1
+        ribbon.show(session.ribbon, {}, 0)
+        ribbon.focus()
+        self._title_line()
+        self.repaint()
+        diagnosis = await session.diagnose()
+        marks: dict[int, str] = {}
+        if diagnosis.first_visible is not None:
+            row = await session.row_of_step(diagnosis.first_visible.step)
+            marks.update({} if row is None else {row: "V"})
+        for origin in diagnosis.origins:
+            row = await session.row_of_step(origin.step)
+            marks.update({} if row is None else {row: marks.get(row, "") + "O"})
+        onset = diagnosis.onset
+        row = await session.row_of_step(onset.step) if onset is not None else 0
+        ribbon.show(session.ribbon, marks, row or 0)
+        if onset is not None and onset.group in ribbon.groups:
+            ribbon.group = ribbon.groups.index(onset.group)
+        if ribbon.columns < session.step_count <= _WHOLE_AT_FIRST:
+            while ribbon.zoom(1):
+                pass
+        self._title_line()
 
-    def on_resize(self) -> None:
-        """Heads as wide as there is room for."""
-        super().on_resize()
-        cell = self._cell_width()
-        heads = "".join(f"{short_group(group, cell - 1):<{cell}}" for group in Group).rstrip()
-        self.query_one("#heads", Static).update(f"{'step':<{_STEP_WIDTH}}{heads}")
-        out, scratch = (short_group(g, cell - 1) for g in (Group.GRAD_OUT, Group.GRAD_SCRATCH))
-        words = f"{out}: gradient of outputs  {scratch}: per backward pass  ?: all  < onset"
-        self.query_one("#legend", Static).update(words)
-
-    def _cell_width(self) -> int:
-        return _CELL_WIDTH if self.app.size.width >= _TABLE_WIDTH else _NARROW_CELL
-
-    async def _go_to_onset(self) -> None:
-        diagnosis = await self.session.diagnose()
-        if diagnosis.onset is not None:
-            row = await self.session.row_of_step(diagnosis.onset.step)
-            self.query_one("#ribbon", VirtualTable).move_to(row or 0)
-
-    def _line(self, index: int, width: int) -> Text:
-        known = self._cells.get(index)
-        if known is None:
-            self._ask(index // BLOCK)
-            return Text("...")
-        step, statuses = known
-        line = Text(f"{step_words(step)}{self._mark(step)}".ljust(_STEP_WIDTH))
-        gap = " " * (self._cell_width() - 1)
-        for place, status in enumerate(statuses):
-            line.append(gap if place else "")
-            line.append_text(symbol(status, ascii_only=self.ascii_only))
-        return line
-
-    def _mark(self, step: int) -> str:
-        diagnosis = self.session.diagnosis
-        if diagnosis is None or diagnosis.onset is None:
-            return ""
-        if diagnosis.onset.step == step:
-            return " <"
-        return ""
-
-    def _ask(self, block: int) -> None:
-        if block not in self._asked:
-            self._asked.add(block)
-            self.run_worker(self._read(block), group="cells")
-
-    async def _read(self, block: int) -> None:
-        lo = block * BLOCK
-        cells = await self.session.cells(lo, lo + BLOCK)
-        self._cells.update(enumerate(cells, lo))
-        self.query_one("#ribbon", VirtualTable).refresh()
+    def repaint(self) -> None:
+        """Colours and symbols as they are now."""
+        ribbon = self.query_one(RibbonView)
+        ribbon.look = self.look
+        ribbon.refresh()
+        self.query_one("#side", Prose).show(Text("\n").join([self.look.legend(), groups_legend()]))
         self._say_where()
 
-    @on(VirtualTable.Moved, "#ribbon")
+    def zoom(self, by: int) -> None:
+        """Fewer (-1) or more (1) steps a cell."""
+        if not self.query_one(RibbonView).zoom(by):
+            self.say("one step a cell" if by < 0 else "the whole run is in view")
+        self._title_line()
+
+    def _title_line(self) -> None:
+        each = self.query_one(RibbonView).each
+        scale = "one step a cell" if each == 1 else f"{each:,} steps a cell"
+        self.set_title(f"Timeline: {self.session.step_count:,} steps, {scale}")
+
+    @on(RibbonView.Wanted)
+    def read_cells(self, message: RibbonView.Wanted) -> None:
+        """Read what came into view; what is not in view any more need not be read."""
+        self.read("cells", self._read, message.each, message.first, message.last)
+
+    async def _read(self, each: int, first: int, last: int) -> None:
+        ribbon, done = self.query_one(RibbonView), 0
+        try:
+            async for cells in self.session.fill_ribbon(each, first, last):
+                done += cells
+                if done < last - first:
+                    self.set_busy(f"reading {100 * done // (last - first)} %")
+                ribbon.filled()
+        finally:
+            self.set_busy("")
+
+    @on(RibbonView.Moved)
     def say_where(self) -> None:
-        """Say in words what the cells of the step are."""
+        """Say in words what stands under the cursor."""
         self._say_where()
 
     def _say_where(self) -> None:
-        known = self._cells.get(self.query_one("#ribbon", VirtualTable).cursor)
-        if known is None:
+        ribbon = self.query_one(RibbonView)
+        if not self.session.step_count:
             return
-        step, statuses = known
-        differing = [
-            group for group, status in zip(Group, statuses, strict=True) if status.diverges
-        ]
-        words = ", ".join(group.label for group in differing)
-        if len(words) > self.app.size.width - 40:
-            words = " ".join(short_group(group, _CELL_WIDTH - 1) for group in differing)
-        what = f"differs in {words}" if differing else "nothing differs"
-        self.set_status(f"enter: events  {step_words(step)}: {what}")
+        cell, group = ribbon.cursor_cell, ribbon.cursor_group
+        if cell is None:
+            self.set_status("reading ...")
+            self.query_one("#words", Static).update("")
+            return
+        status = cell.statuses[group].word
+        self.set_status(f"enter: events  {_where(cell)}, {group.label}: {status}")
+        self.query_one("#words", Static).update(self._words(cell, ribbon.groups))
 
-    @on(VirtualTable.Chosen, "#ribbon")
-    def go_in(self, message: VirtualTable.Chosen) -> None:
-        """Show the events of the step."""
-        self.debugger.show_step(message.index)
+    def _words(self, cell: RibbonCell, shown: tuple[Group, ...]) -> Text:
+        differing = [group.label for group in cell.differing]
+        what = f"differs in {', '.join(differing)}" if differing else "nothing differs"
+        text = Text(f"{_where(cell)}: {what}\n")
+        missing = [group.label for group in Group if group not in shown]
+        if missing:
+            text.append(f"not recorded: {', '.join(missing)}\n")
+        text.append("O an origin began   V first visible in a loss\n")
+        for status in Status:
+            text.append_text(self.look.symbol(status))
+            text.append(f" {status.word}  ")
+        return text
 
-    def go_to_row(self, row: int) -> None:
-        """Put the cursor on a step."""
-        self.query_one("#ribbon", VirtualTable).move_to(row)
+    @on(RibbonView.Chosen)
+    def go_in(self) -> None:
+        """Show the events of the step: of several the first that differs."""
+        self.read("go-in", self._go_in)
+
+    async def _go_in(self) -> None:
+        ribbon = self.query_one(RibbonView)
+        (lo, hi), row = ribbon.cursor_rows, ribbon.cursor_rows[0]
+        if hi - lo > 1:
+            found = await self.session.next_different(lo)
+            row = found if found is not None and found < hi else lo
+        self.debugger.show_step(row, group=ribbon.cursor_group)
 
     async def next_divergence(self, forward: bool) -> None:
         """Go to the next or previous step in which anything differs."""
-        table = self.query_one("#ribbon", VirtualTable)
+        ribbon = self.query_one(RibbonView)
+        lo, hi = ribbon.cursor_rows
         if forward:
-            row = await self.session.next_different(table.cursor + 1)
+            row = await self.session.next_different(hi)
         else:
-            row = await self.session.previous_different(table.cursor)
+            row = await self.session.previous_different(lo)
         if row is None:
             self.say(f"no {'later' if forward else 'earlier'} step differs")
         else:
-            table.move_to(row)
+            ribbon.row = row
+
+    def go_to_row(self, row: int) -> None:
+        """Put the cursor on a common row."""
+        self.query_one(RibbonView).row = row
 
     def copied_text(self) -> str:
-        """The steps that were read, in words."""
+        """The steps on the page, in words."""
+        ribbon = self.query_one(RibbonView)
+        first = ribbon.row // ribbon.each // ribbon.columns * ribbon.columns
         lines = []
-        for step, statuses in self._cells.values():
-            names = [g.label for g, s in zip(Group, statuses, strict=True) if s.diverges]
-            lines.append(f"{step_words(step)}: {', '.join(names) or 'equal'}")
+        for number in range(first, min(ribbon.cells_there, first + ribbon.columns)):
+            cell = ribbon.cell(number)
+            if cell is not None:
+                names = ", ".join(group.label for group in cell.differing)
+                lines.append(f"{_where(cell)}: {names or 'equal'}")
         return "\n".join(lines)
+
+
+def _where(cell: RibbonCell) -> str:
+    first = step_words(cell.first_step)
+    return first if cell.hi - cell.lo == 1 else f"{first} to {step_words(cell.last_step)}"

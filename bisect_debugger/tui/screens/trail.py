@@ -1,19 +1,22 @@
 """Trail: the decision tree as it was walked, question by question."""
 
+from typing import ClassVar
+
+from rich.cells import cell_len
 from rich.text import Text
 from textual import on
 from textual.containers import Vertical
 from textual.widget import Widget
 
 from bisect_debugger.causality.case import TrailStep
-from bisect_debugger.causality.tree import render_tree
+from bisect_debugger.causality.conclusion import render_tree
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
 from bisect_debugger.errors import printable
 from bisect_debugger.report.text import dormancy_words, trail_lines
-from bisect_debugger.tui.look import elide
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.table import VirtualTable
+from bisect_debugger.views.names import elide
 
 _FORK = "origins"
 """Node of the search at which every origin takes its own way through the tree."""
@@ -22,6 +25,11 @@ _FORK = "origins"
 class TrailScreen(BaseScreen):
     """Questions on the path, with evidence and answer."""
 
+    HELP: ClassVar[str] = (
+        "Why the tool thinks so: every question it asked, in order, with its answer at the right. "
+        "The pane below has what the answer rests on. First stands the search, then the way of "
+        "each origin through the decision tree; beside it, from 120 columns on, the whole tree."
+    )
     DEFAULT_CSS = """
     TrailScreen #questions { height: 2fr; }
     TrailScreen #evidence { height: 1fr; border-top: solid $primary; }
@@ -35,20 +43,21 @@ class TrailScreen(BaseScreen):
         """The whole tree."""
         return Prose(id="side")
 
-    def on_mount(self) -> None:
-        """Ask for the trail."""
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        super().__init__()
         self._trail: tuple[TrailStep, ...] = ()
         self._lines: tuple[TrailStep | Origin, ...] = ()
-        self.set_title("Trail")
-        self.run_worker(self._load(), exclusive=True)
 
-    async def _load(self) -> None:
+    async def load(self) -> None:
+        """Ask for the trail."""
+        self.set_title("Trail")
+        table = self.query_one("#questions", VirtualTable)
+        table.focus()
         diagnosis = await self.session.diagnose()
         self._lines = _lines(diagnosis)
         self._trail = tuple(line for line in self._lines if isinstance(line, TrailStep))
-        table = self.query_one("#questions", VirtualTable)
-        table.show(len(self._lines))
-        table.focus()
+        table.show(len(self._lines), 0)
         self.query_one("#side", Prose).show_indented(render_tree())
         self.set_status(f"{len(self._trail)} questions on the path")
 
@@ -57,13 +66,15 @@ class TrailScreen(BaseScreen):
         if isinstance(step, Origin):
             return Text(f"{elide(step.component, width - 3)}:", "bold")
         answer = elide(step.answer, max(10, width // 3))
-        question = elide(step.question, max(10, width - len(answer) - 5))
-        gap = " " * max(1, width - len(question) - len(answer) - 4)
+        question = elide(step.question, max(10, width - cell_len(answer) - 5))
+        gap = " " * max(1, width - cell_len(question) - cell_len(answer) - 4)
         return Text.assemble("> ", question, gap, (answer, "bold"))
 
     @on(VirtualTable.Moved, "#questions")
     def show_evidence(self, message: VirtualTable.Moved) -> None:
         """Show what the answer rests on."""
+        if message.index >= len(self._lines):
+            return
         step = self._lines[message.index]
         if isinstance(step, Origin):
             self.query_one("#evidence", Prose).show(

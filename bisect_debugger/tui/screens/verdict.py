@@ -1,6 +1,7 @@
 """Verdict: one sentence, the origins, and what to press."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from rich.text import Text
 from textual import on
@@ -10,28 +11,47 @@ from textual.widgets import Static
 
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
-from bisect_debugger.report.text import dormancy_words, render_diagnosis
-from bisect_debugger.tui.look import COLOURS, elide, symbol
+from bisect_debugger.errors import printable
+from bisect_debugger.report.text import compared_words, dormancy_words, render_diagnosis
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
+from bisect_debugger.views.names import elide
+from bisect_debugger.views.states import compared_lines, hint_lines
+
+_ORIGINS_HIGH = 6
+_TOLD_EVERY_SECONDS = 0.5
 
 
 class VerdictScreen(BaseScreen):
     """What a person sees first."""
 
-    DEFAULT_CSS = """
-    VerdictScreen #sentence { height: auto; max-height: 6; padding: 1 0; }
-    VerdictScreen.low #sentence { padding: 0; max-height: 4; }
-    VerdictScreen #origins { height: auto; max-height: 8; min-height: 1; }
-    VerdictScreen #detail { height: 1fr; border-top: solid $primary; }
+    HELP: ClassVar[str] = (
+        "The sentence says what broke. Below stand the origins: buffers that differ although "
+        "everything they were computed from is equal; the first one is the one to fix first. The "
+        "pane at the bottom tells about the one under the cursor: why the tool thinks so, the "
+        "code, and what to change. enter shows its values, 2 the questions that led to it, 3 when "
+        "it spread."
+    )
+    DEFAULT_CSS = f"""
+    VerdictScreen #sentence {{ height: auto; max-height: 6; padding: 1 0; }}
+    VerdictScreen.low #sentence {{ padding: 0; max-height: 4; }}
+    VerdictScreen #origins {{ height: auto; max-height: {_ORIGINS_HIGH}; min-height: 1; }}
+    VerdictScreen #detail {{ height: 1fr; border-top: solid $primary; }}
     """
+
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        super().__init__()
+        self._origins: Sequence[Origin] = ()
+        self._diagnosis: Diagnosis | None = None
+        self._told = ""
 
     def main_pane(self) -> Widget:
         """Sentence, origins, and the chosen origin in words."""
         return Vertical(
-            Static("Reading the runs ...", id="sentence", markup=False),
+            Static(id="sentence", markup=False),
             VirtualTable(self._line, id="origins"),
             Prose(id="detail"),
             id="main",
@@ -41,57 +61,106 @@ class VerdictScreen(BaseScreen):
         """Everything in words, as `compare` prints it."""
         return Prose(id="side")
 
-    def on_mount(self) -> None:
+    async def load(self) -> None:
         """Ask for the diagnosis; the screen stays alive meanwhile."""
-        self._origins: Sequence[Origin] = ()
+        self._diagnosis, self._origins = None, ()
         self.set_title("Verdict")
-        self.run_worker(self._load(), exclusive=True)
-
-    async def _load(self) -> None:
-        diagnosis = await self.session.diagnose()
-        self._origins = (*diagnosis.origins, *diagnosis.dormant_streams)
-        self.set_title(f"Verdict: {diagnosis.verdict.value}")
-        self.query_one("#sentence", Static).update(self._sentence(diagnosis))
+        self.query_one("#sentence", Static).update("Comparing the runs ...")
         table = self.query_one("#origins", VirtualTable)
-        table.styles.height = max(1, min(8, len(self._origins)))
-        table.show(len(self._origins))
+        table.show(0)
         table.focus()
+        self.set_status("q: leave  3: steps, while this goes on")
+        progress = self.set_interval(_TOLD_EVERY_SECONDS, self._tell_progress)
+        try:
+            diagnosis = await self.session.diagnose()
+        finally:
+            progress.stop()
+            self.set_busy("")
+        self._diagnosis = diagnosis
+        self._origins = (*diagnosis.origins, *diagnosis.dormant_streams)
+        self.debugger.pairs.note_verdict(diagnosis.verdict.value)
+        self.set_title(f"Verdict: {diagnosis.verdict.value}")
+        table.styles.height = max(1, min(_ORIGINS_HIGH, len(self._origins)))
+        table.display = bool(self._origins)
+        table.show(len(self._origins), 0)
         self.query_one("#side", Prose).show_indented(render_diagnosis(diagnosis, trail=True))
-        if not self._origins:
-            self.query_one("#detail", Prose).show(render_diagnosis(diagnosis))
+        self.repaint()
+        if not diagnosis.origins:
+            await self._tell_what_was_compared(diagnosis)
         hint = "enter: values  2: why  3: steps  tab: scroll the text  x: write the note"
-        self.set_status(hint if self._origins else "3: all steps  x: write the note")
+        self.set_status(hint if self._origins else "3: all steps  0: the runs  x: write the note")
+        self.debugger.outputs.greet()
 
-    @staticmethod
-    def _sentence(diagnosis: Diagnosis) -> Text:
-        status = Status.DIFFERS if diagnosis.origins else Status.EQUAL
+    def _tell_progress(self) -> None:
+        self.set_busy(f"comparing, {self.session.rows_read:,} rows read")
+
+    def fail(self, sentence: str) -> None:
+        """Say on the screen itself why there is no verdict."""
+        self.set_title("Verdict: none")
+        self.query_one("#sentence", Static).update(Text(sentence))
+        self.query_one("#detail", Prose).show(
+            "The comparison ended here. What can still be read is shown on the other screens: 3 "
+            "steps, 0 runs."
+        )
+
+    async def _tell_what_was_compared(self, diagnosis: Diagnosis) -> None:
+        lines = [*hint_lines(diagnosis), "", *compared_lines(await self.session.compared())]
+        lines += ["", *(printable(remark, 1000) for remark in diagnosis.remarks)]
+        lines.append(compared_words(diagnosis))
+        detail = self.query_one("#detail", Prose)
+        detail.show("\n".join(lines))
+        if not self._origins:
+            detail.focus()
+
+    def repaint(self) -> None:
+        """The sentence and the marks in the colours as they are now."""
+        if self._diagnosis is not None:
+            self.query_one("#sentence", Static).update(self._sentence(self._diagnosis))
+        self.query_one("#origins", VirtualTable).refresh()
+
+    def _sentence(self, diagnosis: Diagnosis) -> Text:
+        status = Status.DIFFERS if diagnosis.onset is not None else Status.EQUAL
         verdict = diagnosis.sentence.partition(":" if not diagnosis.origins else ".")[0]
         text = Text(diagnosis.sentence)
-        text.stylize(f"bold {COLOURS[status]}", 0, len(verdict))
+        text.stylize(f"bold {self.look.colour(status)}", 0, len(verdict))
         return text
 
     def _line(self, index: int, width: int) -> Text:
         origin = self._origins[index]
-        inside = index < self._training_origins()
-        mark = symbol(Status.DIFFERS, ascii_only=self.ascii_only)
+        inside = self._diagnosis is not None and index < len(self._diagnosis.origins)
         outside = "" if inside else ", outside the training"
-        cause = f"  {origin.cause.value}, {step_words(origin.step)}{outside}"
+        proven = ", proven" if origin.proven else ""
+        cause = f"  {origin.cause.value}{proven}, {step_words(origin.step)}{outside}"
         name = elide(origin.component, max(10, width - len(cause) - 4))
-        return Text.assemble(mark, " ", (name, "bold" if inside else ""), cause)
-
-    def _training_origins(self) -> int:
-        diagnosis = self.session.diagnosis
-        return len(diagnosis.origins) if diagnosis else 0
+        return Text.assemble(
+            self.look.symbol(Status.DIFFERS), " ", (name, "bold" if inside else ""), cause
+        )
 
     @on(VirtualTable.Moved, "#origins")
     def show_detail(self, message: VirtualTable.Moved) -> None:
         """Tell about the origin under the cursor."""
-        origin = self._origins[message.index]
+        if message.index < len(self._origins) and (
+            message.index > 0 or (self._diagnosis is not None and self._diagnosis.origins)
+        ):
+            self.read("detail", self._detail, self._origins[message.index])
+
+    async def _detail(self, origin: Origin) -> None:
+        code = await self.session.code(origin)
         text = Text(f"{dormancy_words(origin)}\n\n")
-        text.append("\n".join(f"- {sentence}" for sentence in origin.evidence))
+        if self._diagnosis is not None and origin in self._diagnosis.origins:
+            for hint in hint_lines(self._diagnosis):
+                text.append(f"{hint}\n\n", "bold")
+        text.append("Why\n", "bold")
+        text.append("\n".join(f"- {printable(line, 2000)}" for line in origin.evidence))
         text.append("\n\nWhat to change\n", "bold")
-        text.append("\n".join(f"{n}. {line}" for n, line in enumerate(origin.advice, 1)))
-        text.append(f"\n\nWhat would confirm it: {origin.confirm}")
+        text.append(
+            "\n".join(f"{n}. {printable(line, 2000)}" for n, line in enumerate(origin.advice, 1))
+        )
+        text.append(f"\n\nWhat would confirm it: {printable(origin.confirm, 2000)}")
+        text.append("\n\nWhere in the code\n", "bold")
+        text.append(code.text())
+        if not code.operator:
+            text.append("\noperator: not recorded (no second pass looked into it)")
         self.query_one("#detail", Prose).show(text)
 
     @on(VirtualTable.Chosen, "#origins")
@@ -102,5 +171,4 @@ class VerdictScreen(BaseScreen):
 
     def copied_text(self) -> str:
         """The verdict in words."""
-        diagnosis = self.session.diagnosis
-        return render_diagnosis(diagnosis) if diagnosis else ""
+        return render_diagnosis(self._diagnosis) if self._diagnosis else ""

@@ -36,10 +36,11 @@ class Prose(VerticalScroll, can_focus=True):
         """One static text."""
         yield Static(markup=False)
 
-    def show(self, text: RichCast | ConsoleRenderable | str) -> None:
-        """Show text, or something else that Rich can render, from its beginning."""
+    def show(self, text: RichCast | ConsoleRenderable | str, *, home: bool = True) -> None:
+        """Show text, or something else that Rich can render, from its beginning or where it was."""
         self.query_one(Static).update(Text(text) if isinstance(text, str) else text)
-        self.scroll_home(animate=False)
+        if home:
+            self.scroll_home(animate=False)
 
     def show_indented(self, text: str) -> None:
         """Show lines, each of which keeps its indentation where it wraps."""

@@ -1,0 +1,60 @@
+"""The pairs of runs that were opened, and going from one to another."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bisect_debugger.tui.reader import Reader
+from bisect_debugger.tui.session import Session
+from bisect_debugger.views.pairs import PairLine, pairs_of
+
+if TYPE_CHECKING:
+    from bisect_debugger.tui.app import BisectApp
+
+__all__ = ["Pairs", "pairs_of"]
+
+
+class Pairs:
+    """Which pairs there are, which one is shown, and what is known about each."""
+
+    def __init__(self, app: "BisectApp", lines: Sequence[PairLine], session: Session) -> None:
+        """Begin with the first one."""
+        self._app = app
+        a, b = map(str, session.paths)
+        self.lines = tuple(lines) or (PairLine(a, b, session.rank),)
+        self.number = 0
+
+    def note_verdict(self, verdict: str) -> None:
+        """Remember what was found about the pair that is shown."""
+        lines = list(self.lines)
+        lines[self.number] = replace(lines[self.number], verdict=verdict)
+        self.lines = tuple(lines)
+
+    async def move(self, by: int) -> None:
+        """Show the next or previous pair, around in a circle."""
+        if len(self.lines) == 1:
+            self._app.say("there is one pair; name more runs when you open them")
+            return
+        await self.switch((self.number + by) % len(self.lines))
+
+    async def switch(self, number: int) -> None:
+        """Show a pair; what cannot be opened is told, and the one before stays.
+
+        Raises:
+            BisectError: the runs cannot be opened or compared.
+        """
+        if number == self.number:
+            await self._app.navigator.go("verdict")
+            return
+        line, reader = self.lines[number], Reader()
+        try:
+            session = await reader.ask(lambda: Session.open(line.a, line.b, reader))
+        except BaseException:
+            reader.close(lambda: None)
+            raise
+        before, self._app.session = self._app.session, session
+        self.number = number
+        before.close()
+        self._app.navigator.forget()
+        await self._app.navigator.go("verdict")
+        self._app.say(f"pair {number + 1} of {len(self.lines)}")

@@ -1,0 +1,132 @@
+"""Runs: facts side by side, what differs first; the pairs that can be switched between."""
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.containers import Vertical
+from textual.widget import Widget
+
+from bisect_debugger.errors import printable
+from bisect_debugger.tui.screens.base import BaseScreen
+from bisect_debugger.tui.widgets.prose import Prose
+from bisect_debugger.tui.widgets.table import VirtualTable
+from bisect_debugger.twins import Status
+from bisect_debugger.views.facts import FactRow
+from bisect_debugger.views.names import elide, pad
+from bisect_debugger.views.pairs import PairLine
+
+_NAME_WIDTH = 25
+
+
+class RunsScreen(BaseScreen):
+    """Pairs, then a line a fact: its name, the first run's value, the second's."""
+
+    HELP: ClassVar[str] = (
+        "What both recordings say about where and how they were made; what differs stands first "
+        "and is marked. Above stand all pairs of the runs that were opened; enter on one, or ] "
+        "and [, shows it. Only runs of one rank are held against each other. The pane below has "
+        "the whole value."
+    )
+    DEFAULT_CSS = """
+    RunsScreen #facts { height: 2fr; }
+    RunsScreen #detail { height: 1fr; border-top: solid $primary; }
+    RunsScreen.low #detail { display: none; }
+    """
+
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        super().__init__()
+        self._facts: tuple[FactRow, ...] = ()
+        self._pairs: tuple[PairLine, ...] = ()
+
+    def main_pane(self) -> Widget:
+        """Pairs and facts."""
+        return Vertical(VirtualTable(self._line, id="facts"), Prose(id="detail"), id="main")
+
+    async def load(self) -> None:
+        """Read the facts."""
+        self.set_title("Runs")
+        self._pairs = self.debugger.pairs.lines
+        self._facts = await self.session.facts()
+        differing = sum(fact.differs for fact in self._facts)
+        many = f"pair {self.debugger.pairs.number + 1} of {len(self._pairs)}, " * (
+            len(self._pairs) > 1
+        )
+        what = f"{differing} facts differ" if differing else "no fact differs"
+        self.set_title(f"Runs: {many}{what}")
+        table = self.query_one("#facts", VirtualTable)
+        table.show(self._pair_lines + 1 + len(self._facts), 0)
+        table.focus()
+
+    @property
+    def _pair_lines(self) -> int:
+        """Lines of the pairs: none where there is one."""
+        return len(self._pairs) if len(self._pairs) > 1 else 0
+
+    def repaint(self) -> None:
+        """Colours as they are now."""
+        self.query_one("#facts", VirtualTable).refresh()
+
+    def _line(self, index: int, width: int) -> Text:
+        if index < self._pair_lines:
+            return self._pair_line(index, width)
+        index -= self._pair_lines
+        half = max(8, (width - _NAME_WIDTH - 4) // 2)
+        if index == 0:
+            paths = [pad(elide(str(path), half), half) for path in self.session.paths]
+            return Text(f"  {'fact':<{_NAME_WIDTH}}{paths[0]} {paths[1]}", "underline")
+        fact = self._facts[index - 1]
+        status = Status.DIFFERS if fact.differs else Status.EQUAL
+        line = self.look.symbol(status) if fact.differs else Text(" ")
+        line.append(
+            f" {pad(elide(fact.name, _NAME_WIDTH - 1), _NAME_WIDTH)}", "bold" * fact.differs
+        )
+        style = self.look.style(status) if fact.differs else ""
+        line.append(f"{pad(elide(fact.a, half), half)} {elide(fact.b, half)}", style)
+        return line
+
+    def _pair_line(self, index: int, width: int) -> Text:
+        pair = self._pairs[index]
+        here = index == self.debugger.pairs.number
+        room = max(8, (width - 30) // 2)
+        line = Text("> " if here else "  ", "bold")
+        line.append(f"{elide(pair.a, room)}  {elide(pair.b, room)}", "bold" * here)
+        line.append(f"  rank {pair.rank}: {pair.verdict}")
+        return line
+
+    @on(VirtualTable.Moved, "#facts")
+    def tell(self, message: VirtualTable.Moved) -> None:
+        """The whole value, both runs one below the other."""
+        index = message.index - self._pair_lines
+        detail = self.query_one("#detail", Prose)
+        if index < 0:
+            self.set_status("enter: show this pair  ] [: next and previous pair")
+            detail.show("")
+            return
+        if index == 0:
+            self.set_status("what differs stands first")
+            detail.show(
+                f"first:  {printable(str(self.session.paths[0]), 2000)}\n"
+                f"second: {printable(str(self.session.paths[1]), 2000)}"
+            )
+            return
+        fact = self._facts[index - 1]
+        word = (
+            "differs" if fact.differs else "is the same" if fact.a == fact.b else "is no difference"
+        )
+        self.set_status(f"{elide(fact.name, 40)} {word}")
+        detail.show(
+            f"{printable(fact.name)}\nfirst:  {printable(fact.a, 2000)}\n"
+            f"second: {printable(fact.b, 2000)}"
+        )
+
+    @on(VirtualTable.Chosen, "#facts")
+    def switch(self, message: VirtualTable.Chosen) -> None:
+        """Show the pair under the cursor."""
+        if message.index < self._pair_lines:
+            self.debugger.switch_pair(message.index)
+
+    def copied_text(self) -> str:
+        """All facts, tab-separated."""
+        return "\n".join(f"{fact.name}\t{fact.a}\t{fact.b}" for fact in self._facts)

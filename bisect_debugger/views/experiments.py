@@ -1,0 +1,99 @@
+"""The experiments: what each knob changed, how many pairs were equal, and what that says."""
+
+from dataclasses import dataclass
+
+from bisect_debugger.causality.knobs import KNOBS
+from bisect_debugger.diagnosis.evidence import step_words
+from bisect_debugger.diagnosis.model import Diagnosis, Experiment
+from bisect_debugger.errors import printable
+
+NONE_RUN = (
+    "No experiment was run on these twins. `bisect-debugger twin --explain -- CMD` runs them again "
+    "with one condition changed at a time, and says which change takes the divergence away."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentRow:
+    """One changed condition.
+
+    Attributes:
+        knobs: names of what was changed, joined; ``nothing changed`` for the control pairs.
+        did: what each knob changed, a clause each.
+        pairs, equal: how many pairs ran, and how many of them were equal.
+        onsets: where the others parted, in words.
+        says: what follows from it, a sentence.
+        advice: what to do about it; empty where it took nothing away.
+    """
+
+    knobs: str
+    did: tuple[str, ...]
+    pairs: int
+    equal: int
+    onsets: str
+    says: str
+    advice: tuple[str, ...]
+
+
+def experiment_table(diagnosis: Diagnosis) -> tuple[ExperimentRow, ...]:
+    """Every experiment in the order in which it was run."""
+    before = next((x.onset_steps for x in diagnosis.experiments if not x.knobs), ())
+    if not before and diagnosis.onset is not None:
+        before = (diagnosis.onset.step,)
+    return tuple(_row(experiment, before) for experiment in diagnosis.experiments)
+
+
+def _row(experiment: Experiment, before: tuple[int, ...]) -> ExperimentRow:
+    known = {knob.name: knob for knob in KNOBS}
+    chosen = [known[name] for name in experiment.knobs if name in known]
+    everything = len(chosen) == len(KNOBS)
+    helped = experiment.pairs > 0 and experiment.equal_pairs == experiment.pairs
+    onsets = ", ".join(step_words(step) for step in sorted(set(experiment.onset_steps)))
+    name = "all knobs" if everything else " + ".join(experiment.knobs) or "nothing changed"
+    return ExperimentRow(
+        printable(name),
+        tuple(f"{knob.name}: {knob.meaning}" for knob in chosen),
+        experiment.pairs,
+        experiment.equal_pairs,
+        onsets,
+        _says(experiment, helped, before),
+        tuple(knob.advice for knob in chosen) if helped and not everything else (),
+    )
+
+
+def _says(experiment: Experiment, helped: bool, before: tuple[int, ...]) -> str:
+    if not experiment.knobs:
+        return "The twins as they are, for comparison."
+    if helped:
+        return "It takes the divergence away in every pair that was run."
+    if experiment.equal_pairs:
+        return "It takes the divergence away in some pairs: chance is left, or another cause."
+    if before and experiment.onset_steps and min(experiment.onset_steps) > max(before):
+        return "It only moves the onset: a second cause is left."
+    return "It changes nothing about the divergence."
+
+
+def isolation_lines(diagnosis: Diagnosis) -> list[str]:
+    """What executing the culprit alone, again and again, has shown."""
+    isolation = diagnosis.isolation
+    if isolation is None:
+        return ["In isolation: not recorded."]
+    return [
+        f"In isolation, {name}: "
+        + ("not run." if part is None else f"{part.different} of {part.repeats} different.")
+        for name, part in (("forward", isolation.forward), ("backward", isolation.backward))
+    ]
+
+
+def experiment_lines(diagnosis: Diagnosis) -> list[str]:
+    """All of it as plain text."""
+    rows = experiment_table(diagnosis)
+    if not rows:
+        return [NONE_RUN, *isolation_lines(diagnosis)]
+    lines = []
+    for row in rows:
+        onsets = f", diverged in {row.onsets}" if row.onsets else ""
+        lines.append(f"{row.knobs}: {row.equal} of {row.pairs} pairs equal{onsets}")
+        lines += [f"  {did}" for did in row.did]
+        lines += [f"  => {row.says}", *(f"  try: {line}" for line in row.advice)]
+    return [*lines, *isolation_lines(diagnosis)]

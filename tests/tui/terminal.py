@@ -1,0 +1,60 @@
+"""A real terminal: tmux draws it, keys are typed, the screen is read back."""
+
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+PATIENCE = 30.0
+"""Longest wait for a screen, in seconds: a limit against hanging, not a claim about speed."""
+
+
+class Terminal:
+    """One tmux session of its own server."""
+
+    def __init__(self, socket: Path, width: int, height: int, command: str) -> None:
+        tmux = shutil.which("tmux")
+        assert tmux is not None, "these tests need tmux: install it (apt-get install tmux)"
+        self._tmux = [tmux, "-S", str(socket), "-f", "/dev/null"]
+        self.height = height
+        self._run("new-session", "-d", "-x", str(width), "-y", str(height), command)
+
+    def _run(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [*self._tmux, *arguments], capture_output=True, text=True, check=True, timeout=30
+        )
+        return done.stdout
+
+    def keys(self, *keys: str) -> None:
+        self._run("send-keys", *keys)
+
+    def resize(self, width: int, height: int) -> None:
+        self._run("resize-window", "-x", str(width), "-y", str(height))
+
+    def text(self) -> str:
+        return self._run("capture-pane", "-p")
+
+    def scrollback(self) -> str:
+        """All lines, also those that left the screen; wrapped ones joined."""
+        return self._run("capture-pane", "-p", "-J", "-S", "-")
+
+    def wait_for(self, words: str) -> str:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            text = self.text()
+            if words in text:
+                return text
+            time.sleep(0.1)
+        raise AssertionError(f"{words!r} never appeared; the screen shows:\n{self.text()}")
+
+    def ended(self) -> bool:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            done = subprocess.run([*self._tmux, "has-session"], capture_output=True, check=False)
+            if done.returncode:
+                return True
+            time.sleep(0.1)
+        return False
+
+    def close(self) -> None:
+        subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)

@@ -1,0 +1,105 @@
+"""Experiments, reach, facts and states as frozen data and as words."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from bisect_debugger.diagnosis.model import Experiment, Isolation, Reached, Repeats, Verdict
+from bisect_debugger.format.groups import Group
+from bisect_debugger.twins import open_pair
+from bisect_debugger.views.experiments import NONE_RUN, experiment_lines, experiment_table
+from bisect_debugger.views.facts import fact_rows
+from bisect_debugger.views.reach import NOTHING_REACHED, bar, reach_lines, reaches
+from bisect_debugger.views.states import compared_lines, compared_of, hint_lines
+from tests.builders import diagnosis, equal_diagnosis, origin
+from tests.runs import plain_steps, values, write_run
+
+
+def test_an_experiment_says_what_it_did_and_what_follows() -> None:
+    found = diagnosis(
+        experiments=(
+            Experiment((), 3, 0, (1, 1, 1)),
+            Experiment(("hashseed",), 3, 3, ()),
+            Experiment(("threads",), 3, 0, (7, 7, 7)),
+            Experiment(("clock",), 3, 0, (1, 1, 1)),
+            Experiment(("seed-all", "listing"), 3, 1, (1, 1)),
+        ),
+        isolation=Isolation(Repeats(20, 0), Repeats(20, 17)),
+    )
+    rows = experiment_table(found)
+    assert [row.knobs for row in rows] == [
+        "nothing changed",
+        "hashseed",
+        "threads",
+        "clock",
+        "seed-all + listing",
+    ]
+    assert rows[1].did == ("hashseed: PYTHONHASHSEED fixed",)
+    assert rows[1].says.startswith("It takes the divergence away")
+    assert rows[1].advice
+    assert rows[2].says == "It only moves the onset: a second cause is left."
+    assert rows[3].says == "It changes nothing about the divergence."
+    assert rows[4].says.startswith("It takes the divergence away in some pairs")
+    assert not rows[4].advice
+    text = "\n".join(experiment_lines(found))
+    assert "hashseed: 3 of 3 pairs equal" in text
+    assert "In isolation, backward: 17 of 20 different." in text
+    assert experiment_lines(equal_diagnosis())[0] == NONE_RUN
+
+
+def test_reach_has_a_bar_from_the_step_of_arrival() -> None:
+    arrivals = (
+        Reached(1, "net.trunk", "net.trunk.out", Group.FORWARD),
+        Reached(4, "optimizer", "x.exp_avg", Group.OPTIM),
+    )
+    found = diagnosis(
+        origin(arrivals=arrivals), origin(component="net.other", arrivals=(), contaminated=())
+    )
+    found = replace(found, compared=replace(found.compared, last_step=9))
+    first, second = reaches(found)
+    assert [row.component for row in first.rows] == ["net.head", "net.trunk", "optimizer"]
+    assert [row.filled for row in first.rows] == [0.0, 0.0, 0.75]
+    assert (first.first_step, first.last_step) == (1, 4)
+    assert len(second.rows) == 1
+    assert NOTHING_REACHED in reach_lines([second])[1]
+    assert bar(0.75, 8) == "      ##"
+    assert bar(1.0, 8) == "       #"
+    assert bar(0.0, 8) == "########"
+    assert reaches(equal_diagnosis()) == ()
+
+
+def test_what_differs_in_the_facts_stands_first(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps(), environment={"torch": "2.13", "os": "L"})
+    b = write_run(tmp_path / "b.h5", plain_steps(), environment={"torch": "2.12", "os": "L"})
+    with open_pair(a, b) as pair:
+        rows = fact_rows(pair.a.facts, pair.b.facts)
+    assert (rows[0].name, rows[0].a, rows[0].b, rows[0].differs) == ("torch", "2.13", "2.12", True)
+    assert not any(row.differs for row in rows[1:])
+    assert {"os", "level", "rank", "ended"} <= {row.name for row in rows[1:]}
+
+
+def test_what_was_compared_is_said_of_runs_of_other_length_and_structure(tmp_path: Path) -> None:
+    longer = plain_steps(4)
+    longer[2].append((Group.FORWARD, "net.extra.out", values(9)))
+    a = write_run(tmp_path / "a.h5", longer)
+    b = write_run(tmp_path / "b.h5", plain_steps(2))
+    with open_pair(a, b) as pair:
+        lines = compared_lines(compared_of(pair))
+    text = "\n".join(lines)
+    assert lines[0] == "Compared: 3 steps, init to step 1."
+    assert "The runs are not equally long" in text
+    assert "Only the first run has net.extra.out: it is another program there." in text
+    assert "Only the second run" not in text
+
+
+def test_each_dead_end_has_a_way_on() -> None:
+    assert "--control" in hint_lines(equal_diagnosis())[0]
+    assert "record both" in hint_lines(equal_diagnosis(verdict=Verdict.INCONCLUSIVE))[0]
+    found = diagnosis()
+    assert found.onset is not None
+    assert hint_lines(found) == []
+    coarse = replace(found, onset=replace(found.onset, buffer=""))
+    assert "level digest" in hint_lines(coarse)[0]
+    first = replace(found, compared=replace(found.compared, first_step=1))
+    assert "first recorded step" in hint_lines(first)[0]
+    window = replace(found, compared=replace(found.compared, window_start=1))
+    assert "first recorded step" in hint_lines(window)[0]
