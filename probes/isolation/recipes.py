@@ -208,6 +208,5 @@ def _is_plain(kind: type) -> bool:
     """All that an instance of the class is stands in its dict: no file, no socket, no slots."""
     ways = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__slots__")
     own = [each for each in kind.__mro__ if each is not object]
-    return kind.__new__ is object.__new__ and not any(
-        way in vars(one) for one in own for way in ways
-    )
+    made_plainly = getattr(kind, "__new__", None) is object.__new__
+    return made_plainly and not any(way in vars(one) for one in own for way in ways)

@@ -23,9 +23,8 @@ def test_an_investigation_is_told_in_order(tmp_path: Path) -> None:
     assert (second["verdict"], second["fixed"]) == ("diverged", "barrier, commit 1a2b")
     shown = cli("history", "show", cwd=tmp_path).stdout
     assert shown.index("recurrent carry") < shown.index("net.head: forward-kernel")
-    assert [word for word in shown.splitlines()[0].split()] == [
-        *("when", "verdict", "cleared", "found", "fixed", "next")
-    ]
+    heads = ["when", "verdict", "cleared", "found", "fixed", "next"]
+    assert shown.splitlines()[0].split() == heads
 
 
 def test_damaged_lines_are_named_skipped_and_left_alone(tmp_path: Path) -> None:
