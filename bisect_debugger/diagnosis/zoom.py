@@ -131,7 +131,7 @@ class Zoomed:
 
 
 def _stream(streams: dict[int, OperatorStream], step: int) -> OperatorStream | None:
-    """The operators of a step; of the first one behind those of init, which are one to a program."""
+    """The operators of a step; to a program, init and the first one are one."""
     stream, init = streams.get(step), streams.get(INIT_STEP)
     if step != 0 or stream is None or init is None or init.refused:
         return stream
