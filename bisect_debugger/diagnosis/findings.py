@@ -6,6 +6,7 @@ very runs that it was written for.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,8 +31,13 @@ T = TypeVar("T")
 _DAMAGED = "What earlier runs told about these twins ({}) cannot be read, and is left out."
 
 
-def keep(diagnosis: Diagnosis, pair: Pair) -> Path:
+def keep(diagnosis: Diagnosis, plain: Diagnosis, pair: Pair) -> Path:
     """Write down what cannot be told from the recordings; returns the file.
+
+    Args:
+        diagnosis: with all that is known.
+        plain: what the recordings alone tell.
+        pair: the recordings.
 
     Raises:
         OSError: it cannot be written.
@@ -42,8 +48,8 @@ def keep(diagnosis: Diagnosis, pair: Pair) -> Path:
         "runs": [_mark(pair.a), _mark(pair.b)],
         "experiments": [asdict(experiment) for experiment in diagnosis.experiments],
         "isolation": asdict(diagnosis.isolation) if diagnosis.isolation else None,
-        "origins": [_kept(origin) for origin in diagnosis.origins],
-        "remarks": list(diagnosis.remarks),
+        "origins": [_kept(origin, _same(origin, plain)) for origin in diagnosis.origins],
+        "remarks": _more(diagnosis.remarks, plain.remarks),
     }
     path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
     return path
@@ -70,7 +76,20 @@ def _mark(run: Run) -> list[object]:
     return [run.path.name, created, run.event_count, whole]
 
 
-def _kept(origin: Origin) -> dict[str, Any]:
+def _same(origin: Origin, plain: Diagnosis) -> Origin | None:
+    found = (one for one in plain.origins if _place(one) == _place(origin))
+    return next(found, None)
+
+
+def _place(origin: Origin) -> tuple[int, str, str]:
+    return origin.step, origin.group.label, origin.buffer
+
+
+def _more(all_lines: Sequence[str], plain: Sequence[str]) -> list[str]:
+    return [line for line in all_lines if line not in plain]
+
+
+def _kept(origin: Origin, plain: Origin | None) -> dict[str, Any]:
     return {
         "step": origin.step,
         "group": origin.group.label,
@@ -78,8 +97,8 @@ def _kept(origin: Origin) -> dict[str, Any]:
         "proven": origin.proven,
         "operator": origin.operator,
         "location": origin.location,
-        "evidence": list(origin.evidence),
-        "advice": list(origin.advice),
+        "evidence": _more(origin.evidence, plain.evidence if plain else ()),
+        "advice": _more(origin.advice, plain.advice if plain else ()),
         "zoom": asdict(origin.zoom) if origin.zoom else None,
     }
 
@@ -91,15 +110,15 @@ def _merged(diagnosis: Diagnosis, value: dict[str, Any]) -> Diagnosis:
     }
     origins = []
     for origin in diagnosis.origins:
-        entry = kept.get((origin.step, origin.group.label, origin.buffer))
+        entry = kept.get(_place(origin))
         origins.append(origin if entry is None else _told(origin, entry))
-    remarks = dict.fromkeys((*_texts(value["remarks"]), *diagnosis.remarks))
+    remarks = _both(_texts(value["remarks"]), diagnosis.remarks)
     return replace(
         diagnosis,
         origins=tuple(origins),
         experiments=tuple(_experiment(entry) for entry in _of(list, value["experiments"])),
         isolation=_isolation(value["isolation"]),
-        remarks=tuple(remarks),
+        remarks=remarks,
     )
 
 
@@ -109,10 +128,15 @@ def _told(origin: Origin, entry: dict[str, Any]) -> Origin:
         proven=_of(bool, entry["proven"]),
         operator=_of(str, entry["operator"]),
         location=_of(str, entry["location"]),
-        evidence=_texts(entry["evidence"]),
-        advice=_texts(entry["advice"]),
+        evidence=_both(_texts(entry["evidence"]), origin.evidence),
+        advice=_both(_texts(entry["advice"]), origin.advice),
         zoom=_zoom(entry["zoom"]),
     )
+
+
+def _both(kept: Sequence[str], plain: Sequence[str]) -> tuple[str, ...]:
+    """What was kept first, each line once."""
+    return tuple(dict.fromkeys((*kept, *plain)))
 
 
 def _zoom(entry: Any) -> Zoom | None:

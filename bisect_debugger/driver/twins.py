@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bisect_debugger.diagnosis import Diagnosis, diagnose
+from bisect_debugger.diagnosis import Diagnosis, diagnose, diagnose_pair
 from bisect_debugger.diagnosis.findings import keep
 from bisect_debugger.diagnosis.model import Control, Experiment, PairVerdict, Verdict
 from bisect_debugger.driver.experiments import Bench, explain, repeats_for
@@ -153,7 +153,7 @@ def _keep(result: TwinResult, watch: Watch) -> None:
         return
     try:
         with open_pair(*result.files) as pair:
-            keep(result.diagnosis, pair)
+            keep(result.diagnosis, diagnose_pair(pair), pair)
     except OSError as error:
         watch.listener(Told(f"the findings cannot be kept ({error.strerror})"))
 

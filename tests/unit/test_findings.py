@@ -46,7 +46,7 @@ def explained(a: Path, b: Path) -> Diagnosis:
             isolation=ISOLATION,
             remarks=("A remark.", *plain.remarks),
         )
-        keep(diagnosis, pair)
+        keep(diagnosis, plain, pair)
     return diagnosis
 
 
