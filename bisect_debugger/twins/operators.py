@@ -137,6 +137,8 @@ class AlignedOperators:
 
     def _unwritten(self, index: int, memory: int, writers: Sequence[int]) -> OperatorFinding:
         """Nobody wrote the differing content that an operator read."""
+        if self._is_beside(index) and self._comes_elsewhere(index, memory):
+            return self._finding(Ended.THREADS, index)
         if not writers:
             return self._finding(Ended.ENTERED, self._first_reader(memory, index))
         if all(not any(r.digest for r in self.a[i].returned) for i in writers):
@@ -151,6 +153,18 @@ class AlignedOperators:
     def _is_beside(self, index: int) -> bool:
         """It was called in a thread beside the first one, where other ones may take turns."""
         return self.a[index].thread != self.a[0].thread
+
+    def _comes_elsewhere(self, index: int, memory: int) -> bool:
+        """The other run's threads read the same content by the same call, in another turn."""
+        operator = self.a[index]
+        contents = {given.digest for given in operator.given if given.memory == memory}
+        return any(
+            given.digest in contents
+            for other in self.b
+            if (other.name, other.overload, other.line)
+            == (operator.name, operator.overload, operator.line)
+            for given in other.given
+        )
 
     def _first_reader(self, memory: int, latest: int) -> int:
         """The first operator that was given a memory with other content in the other run."""
