@@ -1,7 +1,8 @@
 """Records the sample runs again and writes the note they lead to.
 
     python -m sample_runs.regenerate            # runs and notes
-    python -m sample_runs.regenerate --notes    # only the notes, from the runs that are there
+    python -m sample_runs.regenerate --findings # only what further runs tell, and the notes
+    python -m sample_runs.regenerate --notes    # only the notes, from what is there
 
 Each trainer runs twice in processes of its own, as a user's would. The samples must show what
 they are there for, so the outcome is checked before the old files are replaced. Tests hold the
@@ -107,21 +108,24 @@ def note_of(folder: Path, expected: Verdict) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Record the sample runs again.")
     parser.add_argument("--notes", action="store_true", help="only write the notes again")
+    parser.add_argument("--findings", action="store_true", help="only findings and notes")
     options = parser.parse_args()
+    shipped = options.notes or options.findings
     for sample, expected in SAMPLES.items():
         with tempfile.TemporaryDirectory() as scratch:
-            folder = HERE / sample if options.notes else Path(scratch)
-            if not options.notes:
+            folder = Path(scratch)
+            if shipped:
+                shutil.copytree(HERE / sample, folder, dirs_exist_ok=True)
+            else:
                 record(sample, folder)
-                if expected is Verdict.DIVERGED:
-                    explain(folder)
+            if expected is Verdict.DIVERGED and not options.notes:
+                explain(folder)
             note = note_of(folder, expected)
-            if not options.notes:
-                for name in ("a.h5", "b.h5", NAME):
-                    if (folder / name).exists():
-                        shutil.copy(folder / name, HERE / sample)
+            for name in ("a.h5", "b.h5", NAME):
+                if (folder / name).exists():
+                    shutil.copy(folder / name, HERE / sample)
         (HERE / sample / "note.md").write_text(note, encoding="utf-8")
-        print(f"{sample}: {'note written' if options.notes else 'recorded'} again")
+        print(f"{sample}: {'written' if shipped else 'recorded'} again")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ _LOCKS = (type(threading.Lock()), type(threading.RLock()))
 _SEQUENCES: dict[type, str] = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
 _MAPPINGS = (dict, OrderedDict)
 _MOST_OBJECTS = 20_000
+_BUILT_IN = ("torch", "torch.nn.functional", "torch.special", "torch.linalg", "builtins", "math")
 
 
 class Recipes:
@@ -153,7 +154,12 @@ class Recipes:
         if not isinstance(value, (FunctionType, BuiltinFunctionType, type)):
             return None
         module = str(getattr(value, "__module__", None) or "builtins")
-        return self._name(value, module, str(value.__qualname__))
+        places = [(module, str(value.__qualname__))]
+        if isinstance(value, BuiltinFunctionType):
+            # Functions in C often do not say where they stand.
+            places += [(place, value.__name__) for place in _BUILT_IN]
+        found = (self._name(value, *place) for place in places)
+        return next((one for one in found if one is not None), None)
 
     def _name(self, value: object, module: str, name: str) -> list[Any] | None:
         found: Any = sys.modules.get(module)
