@@ -89,7 +89,14 @@ class Zoomed:
         if row.a is None or row.b is None:
             return aligned.first_one_sided(events)
         found = aligned.explain((_hex(row.a.digest), _hex(row.b.digest)), events)
-        return None if found is None or _is_elsewhere(found, row) else found
+        if found is not None and not _is_elsewhere(found, row):
+            return found
+        if row.group in _COMPUTED:
+            self._say(
+                f"The operators of {step_words(row.step)} were seen, and none of them has to do "
+                f"with {printable(row.name)}: it was made outside torch's operators."
+            )
+        return None
 
     def _events_before(self, row: Row) -> int:
         """Events of the row's step that its run recorded before it."""

@@ -322,12 +322,13 @@ def _moved(before: int, now: int | None, steps: int) -> str:
         return (
             f"The onset did not come again: two more runs are bit-equal over {steps} steps, where "
             f"the first pair diverged at {where}. A race behaves so, and so does what depends on "
-            "the hash seed or the clock: more runs (--runs) tell how often."
+            "the hash seed or the clock: more runs (--runs) tell how often. No operator can be "
+            "named."
         )
     there = "init" if now == -1 else f"step {now}"
     return (
         f"The onset moved: {where} in the first pass, {there} in the second. A race behaves so, "
-        "and so does what depends on the clock."
+        "and so does what depends on the clock. No operator can be named."
     )
 
 
