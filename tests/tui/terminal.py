@@ -38,6 +38,13 @@ class Terminal:
         """All lines, also those that left the screen; wrapped ones joined."""
         return self._run("capture-pane", "-p", "-J", "-S", "-")
 
+    def take_clipboard(self) -> None:
+        """Take what programs send to the clipboard, as most terminals do."""
+        self._run("set-option", "-s", "set-clipboard", "on")
+
+    def clipboard(self) -> str:
+        return self._run("show-buffer")
+
     def wait_for(self, words: str) -> str:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:

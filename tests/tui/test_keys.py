@@ -1,6 +1,5 @@
 """What the keys do, on the shipped twins and on small runs."""
 
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from bisect_debugger.format.groups import Group
 from bisect_debugger.tui.actions import ACTIONS
 from bisect_debugger.tui.app import BisectApp
-from bisect_debugger.tui.export import cache_folder, edit, editor_command, write_numbered
 from bisect_debugger.tui.screens.buffers import BuffersScreen
 from bisect_debugger.tui.widgets.table import VirtualTable
 from tests.runs import nudged, plain_steps, values, write_run
@@ -96,78 +94,6 @@ async def test_sorting_by_name() -> None:
         await press(pilot, "f", "G", "n", "s")
         names = [row.name for row in buffers(app).listed]
         assert names == sorted(names)
-
-
-async def test_copy_and_export_write_files_and_say_where(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    a = write_run(tmp_path / "a.h5", plain_steps())
-    b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))))
-    (tmp_path / "note.md").write_text("mine")
-    async with opened(a, b, (160, 40)) as (app, pilot):
-        await press(pilot, "x")
-        assert "note-2.md" in screen_text(app)
-        await press(pilot, "y")
-        copied = tmp_path / "cache" / "bisect-debugger" / "copied.txt"
-        assert status(app).startswith("copied; also written to /")
-        assert status(app).endswith("bisect-debugger/copied.txt")
-        await press(pilot, "3", "y")
-        assert "net.head" not in copied.read_text()
-        await press(pilot, "1", "y")
-    assert (tmp_path / "note.md").read_text() == "mine"
-    assert (tmp_path / "note-2.md").read_text().startswith("# Comparison of twins: diverged")
-    assert "net.head" in copied.read_text()
-    # Nothing but the note was put beside the runs.
-    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
-        *("a.h5", "b.h5", "note-2.md", "note.md")
-    ]
-
-
-async def test_a_folder_that_refuses_is_told_in_the_status_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    async with opened(*TWINS) as (app, pilot):
-        await press(pilot, "y")
-        assert "copied; the cache folder cannot be written to" in status(app)
-
-
-def test_the_cache_folder_is_that_of_the_specification(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for ignored in ("", "relative/path"):
-        monkeypatch.setenv("XDG_CACHE_HOME", ignored)
-        assert cache_folder() == tmp_path / ".cache" / "bisect-debugger"
-    monkeypatch.setenv("XDG_CACHE_HOME", "/var/cache/me")
-    assert cache_folder() == Path("/var/cache/me/bisect-debugger")
-
-
-async def test_edit_opens_the_note_in_the_editor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", "cp -f")
-    note = write_numbered(tmp_path, "note", ".md", "text")
-    assert editor_command(note) == ["cp", "-f", str(note)]
-    monkeypatch.setenv("EDITOR", "true")
-    assert edit(editor_command(note)) == 0
-
-
-@pytest.mark.parametrize("editor", ["no-such-editor", "'quote"])
-async def test_an_editor_that_does_not_start_ends_nothing(
-    editor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", editor)
-    monkeypatch.setattr(BisectApp, "suspend", lambda app: nullcontext())
-    a, b = (write_run(tmp_path / f"{name}.h5", plain_steps()) for name in "ab")
-    async with opened(a, b) as (app, pilot):
-        await press(pilot, "E")
-        assert "the editor did not start" in status(app)
-    assert (tmp_path / "note.md").exists()
 
 
 async def test_a_click_moves_and_a_second_click_goes_in() -> None:
