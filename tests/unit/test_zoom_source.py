@@ -85,7 +85,7 @@ def test_in_a_backward_the_frames_inside_the_engine_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("file", "theirs"),
     [
-        ("/home/me/train.py", True),
+        ("/opt/mine/train.py", True),
         ("/usr/lib/python3/site-packages/library/loops.py", True),
         (f"{Path(torch.__file__).parent}/nn/functional.py", False),
         (f"{Path(torch.__file__).parent}_addons/ops.py", True),
