@@ -189,6 +189,11 @@ def words_of(finding: OperatorFinding) -> str:
                 f"Threads take turns in another order in each run: {called} runs in one of them, "
                 "and what it reads depends on whose turn came first."
             )
+        case Ended.REORDERED:
+            return (
+                f"{called} works on the results of other calls in each run: the program makes the "
+                "same calls in another order."
+            )
         case Ended.ENTERED:
             return (
                 f"The difference comes in from outside torch's operators (numpy, Python, a file or "

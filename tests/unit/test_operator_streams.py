@@ -131,6 +131,26 @@ def test_threads_that_take_turns_are_told_as_threads() -> None:
     assert (found.ended, found.operator.line) == (Ended.THREADS, "m.py:5")
 
 
+def test_the_same_calls_in_another_order_are_told_as_such() -> None:
+    """Two children of a set are added up in its order: nothing is written in between."""
+    leaf = {
+        name: call("mul", [(0, "i")], [(k, name)], arguments=f"x={k}")
+        for k, name in ((1, "p"), (2, "q"))
+    }
+    sums = {
+        name: call("tanh", [(k, name)], [(3, f"t{name}")], line="m.py:3")
+        for k, name in ((1, "p"), (2, "q"))
+    }
+    ends = [
+        call("sub", [(3, f"t{n}")], [(4, d)], line="m.py:4") for n, d in (("p", "x"), ("q", "y"))
+    ]
+    a = [leaf["p"], leaf["q"], sums["p"], ends[0]]
+    b = [leaf["q"], leaf["p"], sums["q"], ends[1]]
+    found = explained(a, b)
+    assert found is not None
+    assert (found.ended, found.operator.line) == (Ended.REORDERED, "m.py:1")
+
+
 def test_other_numbers_are_told() -> None:
     sides = [[call("mul", [(1, "i")], [(2, d)], arguments=f"other={d}")] for d in ("x", "y")]
     found = explained(sides[0], sides[1])
