@@ -44,7 +44,7 @@ def test_circumstances_are_noted_and_change_nothing(tmp_path: Path) -> None:
     with open_run(tmp_path / "a.h5") as run:
         facts, buffers = run.facts, run.buffers
     told = [(call.call, call.argument, call.step) for call in facts.loads]
-    assert told == [("torch.load", "state.pt", 1), (OPTIMIZER_LOADED, "", 1)]
+    assert told == [("torch.load", "state.pt", 2), (OPTIMIZER_LOADED, "", 2)]
     assert "train.py:" in facts.loads[0].location
     assert f"{THREAD_BESIDE}Thread-N (beat)" in facts.uncovered
     seeded = [call.argument for call in facts.seeding if "default_rng" in call.call]
