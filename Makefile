@@ -6,6 +6,7 @@
 #   make bench     what probing and searching cost on this machine
 #   make bench-causes  natural faults of many trainers: are component and cause right (an hour)
 #   make samples   record the sample runs again
+#   make screenshots   paint the screens in docs/tui.md again
 #   make format    let ruff lay out the code
 #   make clean     remove what was built (make distclean: and .venv)
 #
@@ -32,7 +33,7 @@ CHECKED := bisect_debugger probes tests sample_runs $(wildcard benchmarks/*.py s
 .DEFAULT_GOAL := help
 # The gate goes from cheap to dear, and its last line is that of pytest.
 .NOTPARALLEL:
-.PHONY: bench-causes help setup demo test test-long check format-check lint contracts types bench samples format clean distclean
+.PHONY: help setup demo test test-long check format-check lint contracts types bench bench-causes samples screenshots format clean distclean
 
 help:
 	@sed -n 's/^#   *make /make /p' Makefile
@@ -84,6 +85,9 @@ bench-causes: $(DEV_READY)
 
 samples: $(RUN_READY)
 	$(BIN)/python -m sample_runs.regenerate
+
+screenshots: $(RUN_READY)
+	$(BIN)/python -m sample_runs.screenshots
 
 format: $(DEV_READY)
 	$(BIN)/ruff check --fix-only --exit-zero .

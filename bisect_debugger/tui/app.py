@@ -42,6 +42,8 @@ class BisectApp(App[BisectError | None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
     # Ours lists every action, and Textual's is no part of our stack of screens.
     ENABLE_COMMAND_PALETTE = False
+    greets: ClassVar[bool] = True
+    """Somebody who is here for the first time is told how to go on."""
 
     look: "Look"
     session: "Session"

@@ -3,12 +3,15 @@
 import os
 import shlex
 import signal
+import stat
 import subprocess
 from pathlib import Path
 
 
 def write_numbered(folder: Path, stem: str, suffix: str, content: str) -> Path:
     """Write a file under a name that did not exist: ``note.md``, ``note-2.md``, ...
+
+    One that holds just this already is as good as a new one.
 
     Raises:
         OSError: the folder cannot be written to.
@@ -21,9 +24,20 @@ def write_numbered(folder: Path, stem: str, suffix: str, content: str) -> Path:
             with path.open("x", encoding="utf-8") as stream:
                 stream.write(content)
         except FileExistsError:
-            number += 1
-            continue
+            if not _holds(path, content.encode()):
+                number += 1
+                continue
         return path
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """The file is an ordinary one with just this content; another is not even opened."""
+    try:
+        found = path.stat()
+        alike = stat.S_ISREG(found.st_mode) and found.st_size == len(content)
+        return alike and path.read_bytes() == content
+    except OSError:
+        return False
 
 
 def write_copied(content: str) -> Path:

@@ -28,7 +28,7 @@ class Outputs:
 
     def greet(self) -> None:
         """Tell somebody who is here for the first time how to go on, once."""
-        if is_first_time():
+        if self._app.greets and is_first_time():
             self._app.say(FIRST_TIME)
 
     def copy(self) -> None:

@@ -17,6 +17,9 @@ DEFAULT_SIZE = (80, 24)
 _FONT_FACE = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)
 _FONT = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace'
 
+_QUIET = 3
+"""Times in a row that nothing is being read: what was read may ask for more."""
+
 _BEFORE: Mapping[str, tuple[str, ...]] = {
     "buffers": ("first",),
     "buffer": ("first", "show_buffer"),
@@ -69,10 +72,21 @@ def screenshot(
         UiFailed: the UI itself failed.
     """
     check_screen(screen)
-    app = BisectApp(paths=paths, ascii_only=ascii_only, light=light)
+    app = _Painted(paths=paths, ascii_only=ascii_only, light=light)
     steps = _BEFORE.get(screen, (f"show_{screen}",))
     render = text_of if as_text else svg_of
-    return painted(app, size, steps, lambda: render(app))
+    return painted(app, size, steps, lambda: render(app), lambda: app.shows_runs)
+
+
+class _Painted(BisectApp):
+    """An app that nobody sits in front of."""
+
+    greets = False
+
+    @property
+    def shows_runs(self) -> bool:
+        """The runs are open, and a screen of theirs is there."""
+        return hasattr(self, "navigator") and self.navigator.screen is not None
 
 
 def painted(
@@ -80,8 +94,16 @@ def painted(
     size: tuple[int, int],
     actions: tuple[str, ...],
     render: Callable[[], str],
+    ready: Callable[[], bool] = lambda: True,
 ) -> str:
     """Run an app without a terminal, do some actions, and render what it shows then.
+
+    Args:
+        app: what is painted.
+        size: columns and lines.
+        actions: names of actions of the app.
+        render: makes the picture.
+        ready: the actions can begin.
 
     Raises:
         BisectError: the app ended with it.
@@ -90,6 +112,10 @@ def painted(
     found: list[str] = []
 
     async def pilot_it(pilot: Pilot[object]) -> None:
+        while app.return_value is None and not ready():
+            await settled(pilot)
+        if app.return_value is not None:
+            return
         await settled(pilot)
         for action in actions:
             await app.run_action(action)
@@ -107,9 +133,12 @@ def painted(
 
 async def settled(pilot: Pilot[object]) -> None:
     """Wait until nothing is read and everything is painted."""
-    for _ in range(6):
+    quiet = 0
+    while quiet < _QUIET:
         await pilot.pause()
-        await pilot.app.workers.wait_for_complete()
+        busy = [worker for worker in pilot.app.workers if not worker.is_finished]
+        quiet = 0 if busy else quiet + 1
+        await pilot.app.workers.wait_for_complete(busy)
     await pilot.pause()
 
 

@@ -1,17 +1,13 @@
 """What the keys do, on the shipped twins and on small runs."""
 
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from bisect_debugger.format.groups import Group
-from bisect_debugger.tui.actions import ACTIONS
 from bisect_debugger.tui.app import BisectApp
-from bisect_debugger.tui.export import cache_folder, edit, editor_command, write_numbered
 from bisect_debugger.tui.screens.buffers import BuffersScreen
 from bisect_debugger.tui.widgets.table import VirtualTable
-from tests.runs import nudged, plain_steps, values, write_run
+from tests.runs import plain_steps, values, write_run
 from tests.tui.screens import SAMPLES, opened, press, screen_text, status
 
 TWINS = (SAMPLES / "two_origins" / "a.h5", SAMPLES / "two_origins" / "b.h5")
@@ -98,78 +94,6 @@ async def test_sorting_by_name() -> None:
         assert names == sorted(names)
 
 
-async def test_copy_and_export_write_files_and_say_where(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    a = write_run(tmp_path / "a.h5", plain_steps())
-    b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))))
-    (tmp_path / "note.md").write_text("mine")
-    async with opened(a, b, (160, 40)) as (app, pilot):
-        await press(pilot, "x")
-        assert "note-2.md" in screen_text(app)
-        await press(pilot, "y")
-        copied = tmp_path / "cache" / "bisect-debugger" / "copied.txt"
-        assert status(app).startswith("copied; also written to /")
-        assert status(app).endswith("bisect-debugger/copied.txt")
-        await press(pilot, "3", "y")
-        assert "net.head" not in copied.read_text()
-        await press(pilot, "1", "y")
-    assert (tmp_path / "note.md").read_text() == "mine"
-    assert (tmp_path / "note-2.md").read_text().startswith("# Comparison of twins: diverged")
-    assert "net.head" in copied.read_text()
-    # Nothing but the note was put beside the runs.
-    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
-        *("a.h5", "b.h5", "note-2.md", "note.md")
-    ]
-
-
-async def test_a_folder_that_refuses_is_told_in_the_status_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    async with opened(*TWINS) as (app, pilot):
-        await press(pilot, "y")
-        assert "copied; the cache folder cannot be written to" in status(app)
-
-
-def test_the_cache_folder_is_that_of_the_specification(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for ignored in ("", "relative/path"):
-        monkeypatch.setenv("XDG_CACHE_HOME", ignored)
-        assert cache_folder() == tmp_path / ".cache" / "bisect-debugger"
-    monkeypatch.setenv("XDG_CACHE_HOME", "/var/cache/me")
-    assert cache_folder() == Path("/var/cache/me/bisect-debugger")
-
-
-async def test_edit_opens_the_note_in_the_editor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", "cp -f")
-    note = write_numbered(tmp_path, "note", ".md", "text")
-    assert editor_command(note) == ["cp", "-f", str(note)]
-    monkeypatch.setenv("EDITOR", "true")
-    assert edit(editor_command(note)) == 0
-
-
-@pytest.mark.parametrize("editor", ["no-such-editor", "'quote"])
-async def test_an_editor_that_does_not_start_ends_nothing(
-    editor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", editor)
-    monkeypatch.setattr(BisectApp, "suspend", lambda app: nullcontext())
-    a, b = (write_run(tmp_path / f"{name}.h5", plain_steps()) for name in "ab")
-    async with opened(a, b) as (app, pilot):
-        await press(pilot, "E")
-        assert "the editor did not start" in status(app)
-    assert (tmp_path / "note.md").exists()
-
-
 async def test_a_click_moves_and_a_second_click_goes_in() -> None:
     async with opened(*TWINS) as (app, pilot):
         await press(pilot, "f")
@@ -207,57 +131,6 @@ async def test_level_coarse_says_that_no_event_was_recorded(tmp_path: Path) -> N
         assert "buffers were not recorded" in screen_text(app).replace("\n", " ")
         await press(pilot, "f")
         assert "no event was recorded in this step" in screen_text(app)
-
-
-HOSTILE = [
-    "[red]net[/red].x",
-    "net.\x1b[2J\x1b]0;title\x07.x",
-    "net.\u202egnp.x",
-    "net.line\nbreak\r.x",
-    "net." + "y" * 900 + ".x",
-]
-
-
-@pytest.mark.parametrize("name", HOSTILE, ids=["markup", "escape", "rtl", "newline", "long"])
-async def test_hostile_names_are_shown_escaped(name: str, tmp_path: Path) -> None:
-    init = [(Group.PARAM, name, values(1))]
-    a = write_run(tmp_path / "a.h5", [init, [(Group.FORWARD, name, values(2))]])
-    b = write_run(tmp_path / "b.h5", [init, [(Group.FORWARD, name, nudged(values(2)))]])
-    async with opened(a, b) as (app, pilot):
-        for keys in ([], ["f"], ["enter"], ["2"], ["6"]):
-            await press(pilot, *keys)
-            text = screen_text(app)
-            assert not set(text) & set("\x1b\x07\r\u202e")
-            assert len(text.splitlines()) == 24
-        await press(pilot, "4")
-        if name.startswith("[red]"):
-            assert "[red]net[/red].x" in screen_text(app)
-
-
-async def test_paging_a_long_run_reads_only_blocks(tmp_path: Path) -> None:
-    row = [(Group.FORWARD, "net.out", values(3, (2,)))]
-    a, b = (write_run(tmp_path / f"{n}.h5", [row] * 2000, level="coarse") for n in "ab")
-    async with opened(a, b) as (app, pilot):
-        pair = app.session._pair
-        before = pair.a.rows_read.get("steps", 0)
-        await press(pilot, "3")
-        first = pair.a.rows_read["steps"] - before
-        await press(pilot, "G")
-        assert "step 1998" in screen_text(app)
-        # Five columns of one block of 256 steps per page, whatever the run's length.
-        assert first <= 5 * 2 * 256
-        assert pair.a.rows_read["steps"] - before - first <= 5 * 2 * 256
-
-
-async def test_every_action_is_in_help_and_palette() -> None:
-    async with opened(*TWINS, (120, 60)) as (app, pilot):
-        palette = {command.title for command in app.get_system_commands(app.screen)}
-        await press(pilot, "question_mark")
-        text = screen_text(app)
-        for action in ACTIONS:
-            assert action.label in palette
-            assert action.help in text
-            assert hasattr(app, f"action_{action.name}")
 
 
 @pytest.mark.parametrize("size", [(60, 15), (40, 10)])

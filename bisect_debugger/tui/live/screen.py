@@ -28,14 +28,18 @@ class LiveScreen(Screen[None]):
     LiveScreen #footer { height: 1; color: $text-muted; }
     """
 
-    def __init__(self, see: Callable[[], Seen], look: Look) -> None:
+    def __init__(
+        self, see: Callable[[], Seen], look: Look, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         """Paint on mounting.
 
         Args:
             see: gives what there is to see; it is asked several times a second.
             look: how statuses are painted.
+            clock: seconds, on the clock of the events.
         """
         super().__init__()
+        self._clock = clock
         self._see = see
         self._look = look
         self._painted: list[Text] = []
@@ -61,7 +65,7 @@ class LiveScreen(Screen[None]):
         size = self.query_one("#main").size
         if not size.width or not size.height:
             return
-        lines = live_lines(seen, time.monotonic(), size.width, size.height, self._look)
+        lines = live_lines(seen, self._clock(), size.width, size.height, self._look)
         if lines != self._painted:
             self._painted = lines
             self.query_one("#main", Static).update(Text("\n").join(lines))
