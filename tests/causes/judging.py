@@ -132,4 +132,4 @@ def _smallest(experiments: list[dict[str, Any]]) -> tuple[str, ...]:
         for each in experiments
         if each["knobs"] and each["pairs"] and each["pairs"] == each["equal_pairs"]
     ]
-    return tuple(min(held, key=len)) if held else ()
+    return tuple(sorted(held, key=len)[0]) if held else ()
