@@ -41,7 +41,9 @@ _LAYOUT = Layout("float32", (8,))
 
 def write_run(path: Path, steps: int, events: int, level: str, onset: int | None) -> None:
     """A run whose second half of each step differs from the onset on."""
-    writer = RunWriter(path, Header(level=level, environment={"torch": "2.13.0"}), 60.0)
+    writer = RunWriter(
+        path, Header(level=level, environment={"torch": "2.13.0"}), flush_seconds=60.0
+    )
     contents = (np.full(8, n, dtype=np.float32).view(np.uint8) for n in range(512))
     digests = [content_digest(content, _LAYOUT) for content in contents]
     buffers = [
@@ -114,7 +116,7 @@ def greatest_memory(pid: int) -> float:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) / 1e3
-    return psutil.Process(pid).memory_info().rss / 1e6
+    return float(psutil.Process(pid).memory_info().rss) / 1e6
 
 
 def measure(a: Path, b: Path) -> Measured:

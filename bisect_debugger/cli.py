@@ -29,6 +29,7 @@ COMMANDS = {
     "open": "browse the divergence in the terminal",
     "note": "write the divergence down as a markdown note",
     "info": "show what is in a run",
+    "history": "keep what was cleared, found and fixed in an investigation",
     "tree": "print the decision tree",
     "demo": "run the shipped example from end to end",
 }

@@ -31,11 +31,14 @@ Made = Callable[[Any, str, str], None]
 
 DEFAULT_RNG = "numpy.random.default_rng"
 OF_RANDOM = "random.Random.seed"
+LOAD = "torch.load"
 
 SEEDERS: tuple[tuple[str, str, str], ...] = (
     ("random.seed", "random", "seed"),
     (DEFAULT_RNG, "numpy.random", "default_rng"),
     ("numpy.random.seed", "numpy.random", "seed"),
+    ("torch.load", "torch", "load"),
+    ("torch.load", "torch.serialization", "load"),
     ("torch.manual_seed", "torch", "manual_seed"),
     ("torch.manual_seed", "torch.random", "manual_seed"),
     ("torch.seed", "torch", "seed"),
@@ -47,7 +50,8 @@ SEEDERS: tuple[tuple[str, str, str], ...] = (
         for call in ("manual_seed", "manual_seed_all", "seed", "seed_all")
     ),
 )
-"""(name in the run, module, function)."""
+"""(name in the run, module, function). What brings a checkpoint back is noted among them, because
+it may bring generators back, or fail to."""
 
 GENERATOR_METHODS = ("manual_seed", "seed")
 """Methods of `torch.Generator` that seed it."""
@@ -166,7 +170,8 @@ class SeedingCalls:
                 location = caller()
                 given = args[seeder.argument_at :]
                 argument = given[0] if given else next(iter(kwargs.values()), None)
-                self._note(seeder.name, _shown(argument), location)
+                shown = _file_name(argument) if seeder.name == LOAD else _shown(argument)
+                self._note(seeder.name, shown, location)
         result = self._silently(seeder.original, *args, **kwargs)
         if location is not None and self._made is not None:
             # What was seeded is the generator itself, or the one that came back.
@@ -234,6 +239,13 @@ def caller(libraries: frozenset[str] = frozenset()) -> str:
 
 def _package(frame: Any) -> str:
     return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
+def _file_name(argument: object) -> str:
+    """Of a file only its own name: where it lies is nobody's business."""
+    if isinstance(argument, (str, Path)):
+        return Path(argument).name[:100]
+    return type(argument).__name__
 
 
 def _shown(argument: object) -> str:

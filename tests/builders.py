@@ -12,9 +12,11 @@ from typing import Any
 from bisect_debugger.causality.case import TrailStep
 from bisect_debugger.causality.causes import Cause
 from bisect_debugger.diagnosis.model import (
+    Alternative,
     Compared,
     Control,
     Diagnosis,
+    Excerpt,
     Experiment,
     FirstVisible,
     Isolation,
@@ -25,10 +27,12 @@ from bisect_debugger.diagnosis.model import (
     Repeats,
     RunSummary,
     Verdict,
+    Zoom,
 )
 from bisect_debugger.format.groups import Group
 from bisect_debugger.metrics import Difference, Side
 from bisect_debugger.runs import RunFacts, SeedingCall
+from bisect_debugger.twins.tally import ComponentTally, Exhaustive, Greatest
 
 
 def difference(**fields: Any) -> Difference:
@@ -133,17 +137,47 @@ def equal_diagnosis(**fields: Any) -> Diagnosis:
 
 def full_diagnosis() -> Diagnosis:
     """A diagnosis in which nothing is absent."""
-    known = origin(operator="aten::index_add_", location="model.py:88", proven=True)
+    excerpt = Excerpt(87, ("def forward(self, x):", "    return self.table.index_add_(0, i, x)"))
+    zoom = Zoom("kernel", "aten::index_add_", "", "model.py:88", "net.head", "", 0, excerpt)
+    known = origin(operator="aten::index_add_", location="model.py:88", proven=True, zoom=zoom)
+    known = replace(known, alternatives=(Alternative(Cause.RNG_STREAM, "Does every element?"),))
     stream = replace(known, component="rng.python", group=Group.RNG, step=-1)
     return diagnosis(
         known,
         dormant_streams=(stream,),
-        compared=Compared(-1, 2, 16, ("net.compiled",), 1),
+        compared=Compared(-1, 2, 16, ("net.compiled",), 1, ("data",)),
         experiments=(Experiment(("hashseed",), 3, 2, (4,)),),
-        isolation=Isolation(Repeats(20, 0), Repeats(20, 17)),
+        isolation=Isolation(Repeats(20, 0), Repeats(20, 17), "net.head", script="repro/repro.py"),
         control=Control(True),
         remarks=("The environments differ in torch.",),
+        exhaustive=exhaustive(),
     )
+
+
+def exhaustive(**fields: Any) -> Exhaustive:
+    """Of 16 events two differ, one of them with values."""
+    head = ComponentTally(
+        Group.FORWARD,
+        "net.head",
+        events=6,
+        equal=4,
+        differing=2,
+        digest_only=1,
+        elements=12,
+        differing_elements=1,
+        greatest=Greatest(1, "net.head.out", 8, difference()),
+    )
+    rest = ComponentTally(Group.PARAM, "net.head", events=10, equal=10)
+    plain = Exhaustive(
+        steps=4,
+        differing_steps=2,
+        steps_a=0,
+        steps_b=0,
+        beside=0,
+        left_out=0,
+        components=(rest, head),
+    )
+    return replace(plain, **fields)
 
 
 def facts(

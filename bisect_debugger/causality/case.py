@@ -65,6 +65,9 @@ class Case:
         factor: what all elements of the first run are multiplied by in the second, for gradients;
             None where there is no such factor, or no payload.
         opened: it differs where a window opens, and may have differed before.
+        drawn_for: streams that are equal and were drawn from since the last step, for data.
+        rearranged: how both runs hold the same samples although the event differs, or empty.
+        kind: class of the component with its module, or empty.
         recorded: kinds of events that the runs hold: labels of groups, and ``loader``.
     """
 
@@ -84,4 +87,7 @@ class Case:
     contributions: int = 0
     factor: float | None = None
     opened: bool = False
+    drawn_for: tuple[str, ...] = ()
+    rearranged: str = ""
+    kind: str = ""
     recorded: frozenset[str] = frozenset()

@@ -263,6 +263,16 @@ REMEDIES: dict[Cause, Remedy] = {
 """Cause -> what is known about it; complete, asserted by a test."""
 
 VARIANTS: dict[str, Remedy] = {
+    "ended-otherwise": Remedy(
+        "The training ended at another step, although everything up to there is equal: what ends "
+        "it is no part of the training.",
+        (
+            "End after a number of steps, not after a time: a time budget, a deadline or a signal "
+            "of a scheduler ends each run somewhere else.",
+            "Where a file, a queue or a thread says when to stop, read it at fixed steps.",
+        ),
+        "Give the loop a fixed number of steps: the runs must be equal to their end.",
+    ),
     "already-different": Remedy(
         "The runs were already different when the window opens, so where it began is not in the "
         "recording.",

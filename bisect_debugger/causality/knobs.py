@@ -94,6 +94,21 @@ KNOBS: tuple[Knob, ...] = (
         "Threads race: let one thread own what they share, or hand it over through a queue.",
     ),
     Knob(
+        "turns",
+        "thread pools of one worker, results in the order of their jobs, threads one by one",
+        frozenset(
+            (
+                Cause.REDUCTION_ORDER,
+                Cause.FORWARD_KERNEL,
+                Cause.BACKWARD_KERNEL,
+                Cause.OPTIMIZER_STATE,
+                Cause.DATA_ORDER,
+                Cause.ASYNC_UPDATE,
+            )
+        ),
+        "Results of threads are taken as they get ready: take them in the order of their jobs.",
+    ),
+    Knob(
         "deterministic",
         "torch's deterministic algorithms",
         frozenset((Cause.FORWARD_KERNEL, Cause.BACKWARD_KERNEL, Cause.REDUCTION_ORDER)),

@@ -73,13 +73,14 @@ def look(function: Callable[[Case], Finding]) -> Callable[[Case], Finding]:
     return function
 
 
-def _finding(answer: bool, evidence: str) -> Finding:
+def answered(answer: bool, evidence: str) -> Finding:
+    """Yes or no, with what was looked at."""
     return Finding(Answer.YES if answer else Answer.NO, evidence)
 
 
 def _is_group(*groups: Group) -> Callable[[Case], Finding]:
     def answer(case: Case) -> Finding:
-        return _finding(
+        return answered(
             case.row.group in groups, f"{case.row.name} is of group {case.row.group.label}"
         )
 
@@ -101,9 +102,9 @@ LOOKS["is_user"] = _is_group(Group.USER)
 def both_have_it(case: Case) -> Finding:
     """The event stands in both runs."""
     if case.row.a and case.row.b:
-        return _finding(True, f"{case.row.name} was recorded in both runs")
+        return answered(True, f"{case.row.name} was recorded in both runs")
     only = "first" if case.row.a else "second"
-    return _finding(False, f"{case.row.name} was recorded in the {only} run only")
+    return answered(False, f"{case.row.name} was recorded in the {only} run only")
 
 
 @look
@@ -113,16 +114,16 @@ def same_layout(case: Case) -> Finding:
     if a is None or b is None:
         return Finding(Answer.NOT_RECORDED, "only one run has it")
     if a.layout == b.layout:
-        return _finding(True, f"both are {a.layout.text}")
-    return _finding(False, f"{a.layout.text} against {b.layout.text}")
+        return answered(True, f"both are {a.layout.text}")
+    return answered(False, f"{a.layout.text} against {b.layout.text}")
 
 
 @look
 def only_moved(case: Case) -> Finding:
     """Equal content at another place."""
     if case.row.moved and not case.row.status.diverges:
-        return _finding(True, f"{case.row.name} is equal, and its place in the step is not")
-    return _finding(False, "the contents differ")
+        return answered(True, f"{case.row.name} is equal, and its place in the step is not")
+    return answered(False, "the contents differ")
 
 
 @look
@@ -131,15 +132,8 @@ def differs_from_the_first(case: Case) -> Finding:
     first = case.row.step <= case.first_step
     when = "init" if case.row.step == INIT_STEP else f"step {case.row.step}"
     if first:
-        return _finding(True, f"it differs in {when}, where it was first recorded")
-    return _finding(False, f"equal in step {case.first_step}, first different in {when}")
-
-
-@look
-def several_threads(case: Case) -> Finding:
-    """More than one thread recorded events in this step."""
-    threads = {row.any_side.thread for row in case.step_rows}
-    return _finding(len(threads) > 1, f"{len(threads)} thread(s) recorded events in this step")
+        return answered(True, f"it differs in {when}, where it was first recorded")
+    return answered(False, f"equal in step {case.first_step}, first different in {when}")
 
 
 @look
@@ -147,9 +141,9 @@ def is_init(case: Case) -> Finding:
     """A parameter or module buffer before the first step."""
     row = case.row
     if not row.is_first_value:
-        return _finding(False, f"group {row.group.label}, step {row.step}")
+        return answered(False, f"group {row.group.label}, step {row.step}")
     when = "at init" if row.step == INIT_STEP else f"when it appeared, in step {row.step}"
-    return _finding(True, f"{row.name} as it began, {when}")
+    return answered(True, f"{row.name} as it began, {when}")
 
 
 @look
@@ -160,7 +154,7 @@ def looks_uninitialised(case: Case) -> Finding:
         return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
     worst = max(difference.implausible_a, difference.implausible_b)
     share = worst / difference.elements if difference.elements else 0.0
-    return _finding(
+    return answered(
         worst > 0 and share >= _IMPLAUSIBLE_SHARE,
         f"{worst} of {difference.elements} values are denormal or at least 1e6 in magnitude",
     )
@@ -170,9 +164,9 @@ def looks_uninitialised(case: Case) -> Finding:
 def no_sibling_equal(case: Case) -> Finding:
     """Every other buffer of the group differs too."""
     if case.row.step != INIT_STEP:
-        return _finding(False, f"it appeared in step {case.row.step}, after those of init")
+        return answered(False, f"it appeared in step {case.row.step}, after those of init")
     total = case.siblings_equal + case.siblings_different
-    return _finding(
+    return answered(
         case.siblings_equal == 0 and total > 0,
         f"{case.siblings_different} of {total} other parameters differ",
     )
@@ -182,7 +176,7 @@ def no_sibling_equal(case: Case) -> Finding:
 def changed_outside_step(case: Case) -> Finding:
     """A parameter found changed at the start of a step."""
     flagged = EventFlag.OUTSIDE_STEP in case.row.flags
-    return _finding(
+    return answered(
         case.row.group is Group.PARAM and flagged,
         "it was found changed at the start of a step"
         if flagged
@@ -194,7 +188,7 @@ def changed_outside_step(case: Case) -> Finding:
 def is_first_training_step(case: Case) -> Finding:
     """The origin stands in the first recorded training step."""
     first = max(case.first_step, 0)
-    return _finding(
+    return answered(
         case.row.step <= first, f"step {case.row.step}; first recorded in step {case.first_step}"
     )
 
@@ -204,7 +198,7 @@ def is_permuted(case: Case) -> Finding:
     """The same entries in another order."""
     if case.permuted is None:
         return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
-    return _finding(
+    return answered(
         case.permuted,
         "sorted along the first axis, both sides are equal"
         if case.permuted
@@ -218,8 +212,8 @@ def streams_equal(case: Case) -> Finding:
     if not case.recorded_streams:
         return Finding(Answer.NOT_RECORDED, "no random stream was recorded")
     if case.differing_streams:
-        return _finding(False, f"different: {', '.join(case.differing_streams)}")
-    return _finding(True, "; ".join(stream_words(case)))
+        return answered(False, f"different: {', '.join(case.differing_streams)}")
+    return answered(True, "; ".join(stream_words(case)))
 
 
 def stream_words(case: Case) -> list[str]:
@@ -236,7 +230,7 @@ def stream_words(case: Case) -> list[str]:
 def is_hyper_parameter(case: Case) -> Finding:
     """A value of the optimizer's param groups."""
     hyper = case.row.group is Group.OPTIM and not case.row.subject
-    return _finding(hyper, f"{case.row.name} is of group {case.row.group.label}")
+    return answered(hyper, f"{case.row.name} is of group {case.row.group.label}")
 
 
 @look
@@ -245,14 +239,14 @@ def order_differs(case: Case) -> Finding:
     groups = (Group.OPTIM, Group.GRAD)
     moved = [row.name for row in case.step_rows if row.moved and row.group in groups]
     if moved:
-        return _finding(True, f"{len(moved)} events stand in another order, first {moved[0]}")
-    return _finding(False, "all parameters are visited in the same order")
+        return answered(True, f"{len(moved)} events stand in another order, first {moved[0]}")
+    return answered(False, "all parameters are visited in the same order")
 
 
 @look
 def is_grad(case: Case) -> Finding:
     """A gradient as the optimizer sees it."""
-    return _finding(
+    return answered(
         case.row.group is Group.GRAD,
         f"group {case.row.group.label}, {case.contributions} contribution(s) in this step",
     )
@@ -263,23 +257,23 @@ def environment_differs(case: Case) -> Finding:
     """Facts that decide the order of additions differ."""
     deciding = {name: pair for name, pair in case.environment.items() if name in _DECIDING_FACTS}
     if not deciding:
-        return _finding(False, "versions, devices, thread counts and flags are the same")
+        return answered(False, "versions, devices, thread counts and flags are the same")
     listed = "; ".join(f"{name}: {a} against {b}" for name, (a, b) in sorted(deciding.items()))
-    return _finding(True, listed)
+    return answered(True, listed)
 
 
 @look
 def is_module_output(case: Case) -> Finding:
     """The output of a module."""
     yes = case.row.group is Group.FORWARD and case.row.role.startswith("out")
-    return _finding(yes, f"{case.row.name} is of group {case.row.group.label}")
+    return answered(yes, f"{case.row.name} is of group {case.row.group.label}")
 
 
 @look
 def is_module_input(case: Case) -> Finding:
     """The input of a module."""
     yes = case.row.group is Group.FORWARD and case.row.role.startswith("in")
-    return _finding(yes, f"{case.row.name} is of group {case.row.group.label}")
+    return answered(yes, f"{case.row.name} is of group {case.row.group.label}")
 
 
 @look
@@ -288,7 +282,7 @@ def is_rounding(case: Case) -> Finding:
     if case.difference is None:
         return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
     small = case.difference.rel_fro <= SAME_SEED_REL_FRO
-    return _finding(
+    return answered(
         small, f"relFro {case.difference.rel_fro:.3g} (same run: at most {SAME_SEED_REL_FRO:g})"
     )
 
@@ -296,7 +290,7 @@ def is_rounding(case: Case) -> Finding:
 @look
 def already_different(case: Case) -> Finding:
     """It differs where the window of the recording opens."""
-    return _finding(
+    return answered(
         case.opened, f"{case.row.name} differs in step {case.row.step}, the first that was recorded"
     )
 
@@ -304,7 +298,7 @@ def already_different(case: Case) -> Finding:
 @look
 def is_action(case: Case) -> Finding:
     """What was handed to a simulator."""
-    return _finding(
+    return answered(
         names_an_action(case.row), f"{case.row.name} is of group {case.row.group.label}"
     )
 
@@ -316,7 +310,7 @@ def is_another_draw(case: Case) -> Finding:
     if numbers is None:
         return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
     far = numbers.rel_fro >= DIFFERENT_SEED_REL_FRO and numbers.differing == numbers.elements
-    return _finding(
+    return answered(
         far,
         f"{numbers.differing} of {numbers.elements} elements differ, relFro {numbers.rel_fro:.3g} "
         f"(different seed: at least {DIFFERENT_SEED_REL_FRO:g})",
@@ -329,8 +323,8 @@ def has_common_factor(case: Case) -> Finding:
     if case.difference is None:
         return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
     if case.factor is None:
-        return _finding(False, "no one factor turns the one into the other")
-    return _finding(True, f"the second run's is {case.factor:.6g} times the first run's")
+        return answered(False, "no one factor turns the one into the other")
+    return answered(True, f"the second run's is {case.factor:.6g} times the first run's")
 
 
 @look
@@ -340,7 +334,7 @@ def is_no_reordered_sum(case: Case) -> Finding:
     if numbers is None:
         return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
     few = numbers.differing <= numbers.elements * _FEW_SHARE
-    return _finding(
+    return answered(
         few or not numbers.rel_fro <= SAME_SEED_REL_FRO,
         f"{numbers.differing} of {numbers.elements} elements differ, relFro {numbers.rel_fro:.3g} "
         f"(same run: at most {SAME_SEED_REL_FRO:g})",

@@ -4,70 +4,73 @@ Each question names the look that answers it (`looks.LOOKS`). Where the recordin
 hold the answer, the walk takes the ``not_recorded`` branch and says so in the trail.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from bisect_debugger.causality import circumstances
+from bisect_debugger.causality.case import Answer
+from bisect_debugger.causality.causes import Cause
+from bisect_debugger.causality.nodes import Leaf, Node, Question
 
-from bisect_debugger.causality.case import Answer, Case, TrailStep
-from bisect_debugger.causality.causes import REMEDIES, VARIANTS, Cause, Remedy
-from bisect_debugger.causality.looks import LOOKS
+__all__ = ["ROOT", "TREE", "WINDOW", "circumstances"]
 
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """An inner node.
-
-    Attributes:
-        text: the question as a person reads it.
-        look: name of the look that answers it.
-        yes: id of the next node.
-        no: id of the next node.
-        not_recorded: id of the next node where the recording does not tell.
-    """
-
-    text: str
-    look: str
-    yes: str
-    no: str
-    not_recorded: str
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """A conclusion; ``variant`` names what is known beyond the cause, in `causes.VARIANTS`."""
-
-    cause: Cause
-    variant: str = ""
-
-    @property
-    def remedy(self) -> Remedy:
-        """What is known about it."""
-        return VARIANTS[self.variant] if self.variant else REMEDIES[self.cause]
-
-
-Node = Question | Leaf
-
-ROOT = "is-outside"
+ROOT = "one-loaded"
 WINDOW = "opened-late"
 """Where the walk begins for what differs where a window opens."""
 
 
-def _ask(text: str, look: str, yes: str, no: str, not_recorded: str = "") -> Question:
-    return Question(text, look, yes, no, not_recorded or no)
+def _ask(
+    text: str,
+    look: str,
+    yes: str,
+    no: str,
+    not_recorded: str = "",
+    *,
+    judged: frozenset[Answer] = frozenset(),
+) -> Question:
+    return Question(text, look, yes, no, not_recorded or no, judged)
+
+
+_EITHER = frozenset((Answer.YES, Answer.NO))
+_YES = frozenset((Answer.YES,))
+"""Answers that are judgements. A no that rests on nothing having been seen speaks for nothing."""
 
 
 TREE: dict[str, Node] = {
+    "one-loaded": _ask(
+        "Did one of the runs alone bring a saved state back before?",
+        "one_run_loaded",
+        "resume-state",
+        "is-outside",
+    ),
     # Such an event stands only in a run that changed the value, so this is asked before presence.
     "is-outside": _ask(
         "Did a parameter change between two steps, outside any optimizer step?",
         "changed_outside_step",
+        "outside-loaded",
+        "is-fed",
+    ),
+    "outside-loaded": _ask(
+        "Was a saved state brought back just before?",
+        "loaded_just_before",
+        "resume-state",
+        "async-update",
         "outside-first",
-        "presence",
     ),
     "outside-first": _ask(
         "Is it the first step that was recorded?",
         "is_first_training_step",
         "resume-state",
         "async-update",
+    ),
+    # Batches of another order may have other shapes, so this is asked before these.
+    "is-fed": _ask("Is it a batch or a replay sample?", "is_fed", "fed-rearranged", "presence"),
+    "fed-rearranged": _ask(
+        "Do both runs hold the same samples, in another order or under other numbers?",
+        "is_rearranged",
+        "fed-sampler",
+        "presence",
+        judged=_YES,
+    ),
+    "fed-sampler": _ask(
+        "Is it what a sampler returned?", "is_of_sampler", "sampler-order", "data-order"
     ),
     WINDOW: _ask(
         "Did the runs differ already where the recording begins?",
@@ -82,8 +85,15 @@ TREE: dict[str, Node] = {
     "layout": _ask(
         "Have both sides the same element type and shape?",
         "same_layout",
-        "is-moved",
+        "is-recalled",
         "control-flow",
+    ),
+    "is-recalled": _ask(
+        "Does the other run hold this content too, at another call of the module?",
+        "at_another_call",
+        "control-flow",
+        "is-moved",
+        judged=_YES,
     ),
     "is-moved": _ask(
         "Do both sides hold the same content, at another place in the order?",
@@ -102,14 +112,27 @@ TREE: dict[str, Node] = {
     "rng-first": _ask(
         "Did the generator differ when it was first recorded?",
         "differs_from_the_first",
-        "seed-not-applied",
+        "rng-seeded",
         "rng-interleaving",
     ),
+    "rng-seeded": _ask(
+        "Was it seeded, and with the same number in both runs?",
+        "seeded_alike",
+        "rng-interleaving",
+        "rng-resumed",
+    ),
+    "rng-resumed": _ask(
+        "Did training go on from a checkpoint, without this stream being seeded?",
+        "resumed_without_the_stream",
+        "resume-state",
+        "seed-not-applied",
+    ),
     "rng-interleaving": _ask(
-        "Do several threads appear in the recording?",
+        "Were there several threads that may have drawn from it?",
         "several_threads",
         "prefetch-interleaving",
         "rng-stream",
+        judged=_YES,
     ),
     # --- parameters at init
     "is-init": _ask(
@@ -123,6 +146,7 @@ TREE: dict[str, Node] = {
         "looks_uninitialised",
         "uninitialised-memory",
         "init-all",
+        judged=_YES,
     ),
     "init-all": _ask(
         "Do all parameters differ at init?", "no_sibling_equal", "seed-not-applied", "unseeded-init"
@@ -151,6 +175,7 @@ TREE: dict[str, Node] = {
         "looks_uninitialised",
         "uninitialised-memory",
         "data-permuted",
+        judged=_YES,
     ),
     "data-permuted": _ask(
         "Are the same samples there in another order?", "is_permuted", "data-order", "data-first"
@@ -162,10 +187,25 @@ TREE: dict[str, Node] = {
         "data-threads",
     ),
     "data-threads": _ask(
+        "Were there several threads that may have made it?",
+        "several_threads",
+        "data-drawn",
+        "data-streams",
+        judged=_YES,
+    ),
+    "data-drawn": _ask(
+        "Was a stream drawn from for it that is equal in both runs?",
+        "drawn_equally",
+        "async-update",
+        "prefetch-interleaving",
+        judged=_EITHER,
+    ),
+    "data-streams": _ask(
         "Are all random streams that were drawn from in this step equal?",
         "streams_equal",
-        "prefetch-interleaving",
+        "data-drawn",
         "rng-stream",
+        judged=_YES,
     ),
     # --- optimizer
     "is-hyper": _ask(
@@ -184,8 +224,15 @@ TREE: dict[str, Node] = {
     "optim-first": _ask(
         "Did it differ in the first step already?",
         "is_first_training_step",
+        "optim-loaded",
+        "optimizer-state",
+    ),
+    "optim-loaded": _ask(
+        "Was a saved state brought back just before?",
+        "loaded_just_before",
         "resume-state",
         "optimizer-state",
+        "resume-state",
     ),
     # --- gradients
     "is-grad": _ask(
@@ -206,13 +253,21 @@ TREE: dict[str, Node] = {
         "is_no_reordered_sum",
         "changed-gradient",
         "reduction-order",
+        judged=_EITHER,
     ),
     "changed-gradient": Leaf(Cause.REDUCTION_ORDER, "changed-gradient"),
     "is-param": _ask(
         "Is it a parameter or module buffer after the step, with equal gradient and moments?",
         "is_param",
         "param-order",
+        "computed-loaded",
+    ),
+    "computed-loaded": _ask(
+        "Was a saved state brought back in the middle of this step?",
+        "loaded_in_this_step",
+        "resume-state",
         "computed-memory",
+        judged=_YES,
     ),
     "param-order": _ask(
         "Does the optimizer visit its parameters in another order?",
@@ -225,6 +280,7 @@ TREE: dict[str, Node] = {
         "looks_uninitialised",
         "uninitialised-memory",
         "computed-environment",
+        judged=_YES,
     ),
     "computed-environment": _ask(
         "Do the runs differ in something that decides how kernels add up (threads, versions, "
@@ -232,6 +288,7 @@ TREE: dict[str, Node] = {
         "environment_differs",
         "environment",
         "is-backward",
+        judged=_YES,
     ),
     "is-backward": _ask(
         "Was it computed in the backward pass?", "is_backward", "backward-kernel", "is-forward"
@@ -245,8 +302,15 @@ TREE: dict[str, Node] = {
     "forward-draw": _ask(
         "Does every element differ, by as much as another draw?",
         "is_another_draw",
-        "private-generator",
+        "forward-drawing",
         "forward-kernel",
+        judged=_EITHER,
+    ),
+    "forward-drawing": _ask(
+        "Is it a module of torch's own that draws nothing?",
+        "draws_nothing",
+        "async-update",
+        "private-generator",
     ),
     "private-generator": Leaf(Cause.RNG_STREAM, "private-generator"),
     "is-between": _ask(
@@ -259,8 +323,16 @@ TREE: dict[str, Node] = {
         "Is it only a small difference in the last digits?",
         "is_rounding",
         "forward-kernel",
+        "between-part",
         "rng-stream",
+        judged=_EITHER,
+    ),
+    "between-part": _ask(
+        "Is a good part of the elements equal?",
+        "is_equal_in_part",
+        "forward-kernel",
         "rng-stream",
+        judged=_EITHER,
     ),
     "is-loss": _ask(
         "Is it a loss whose model outputs are equal?", "is_loss", "loss-rounding", "is-user"
@@ -270,6 +342,7 @@ TREE: dict[str, Node] = {
         "is_rounding",
         "forward-kernel",
         "unexplained",
+        judged=_EITHER,
     ),
     "is-user": _ask("Was it recorded by hand?", "is_user", "user-rounding", "unexplained"),
     "user-rounding": _ask(
@@ -282,69 +355,3 @@ TREE: dict[str, Node] = {
     **{cause.value: Leaf(cause) for cause in Cause},
 }
 """Node id -> node. Leaves are called like their cause."""
-
-
-@dataclass(frozen=True, slots=True)
-class Conclusion:
-    """Where a walk through the tree ended, and the questions on the way."""
-
-    leaf: Leaf
-    trail: tuple[TrailStep, ...]
-
-
-def classify(case: Case, tree: Mapping[str, Node] = TREE) -> tuple[Cause, tuple[TrailStep, ...]]:
-    """The cause of one origin, and every question on the way; see `conclude`."""
-    conclusion = conclude(case, tree)
-    return conclusion.leaf.cause, conclusion.trail
-
-
-def conclude(case: Case, tree: Mapping[str, Node] = TREE) -> Conclusion:
-    """Walk the tree for one origin.
-
-    Args:
-        case: the origin and its evidence.
-        tree: the tree to walk; a user's own nodes may be merged into `TREE`.
-
-    Returns:
-        The leaf, and every question with its evidence and answer.
-    """
-    trail: list[TrailStep] = []
-    node_id = WINDOW if case.opened else ROOT
-    while True:
-        node = tree[node_id]
-        if isinstance(node, Leaf):
-            return Conclusion(node, tuple(trail))
-        finding = LOOKS[node.look](case)
-        trail.append(TrailStep(node.text, finding.evidence, finding.answer.value, node_id))
-        node_id = {
-            Answer.YES: node.yes,
-            Answer.NO: node.no,
-            Answer.NOT_RECORDED: node.not_recorded,
-        }[finding.answer]
-
-
-def render_tree(tree: Mapping[str, Node] = TREE) -> str:
-    """The tree as indented text, every node once."""
-    lines: list[str] = []
-    shown: set[str] = set()
-
-    def show(node_id: str, depth: int, label: str) -> None:
-        node = tree[node_id]
-        indent = "  " * depth
-        if isinstance(node, Leaf):
-            lines.append(f"{indent}{label}=> {node.cause.value}")
-            return
-        again = node_id in shown
-        lines.append(f"{indent}{label}{node.text} [{node_id}]{' (see above)' if again else ''}")
-        if again:
-            return
-        shown.add(node_id)
-        show(node.yes, depth + 1, "yes: ")
-        # The long "no" chain stays at one depth, so that the tree fits a narrow terminal.
-        show(node.no, depth if isinstance(tree[node.no], Question) else depth + 1, "no: ")
-        if node.not_recorded not in (node.yes, node.no):
-            show(node.not_recorded, depth + 1, "not recorded: ")
-
-    show(WINDOW, 0, "where a window opens: ")
-    show(ROOT, 0, "")
-    return "\n".join(lines)

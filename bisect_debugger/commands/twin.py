@@ -10,6 +10,7 @@ from bisect_debugger.commands.command_line import add_command, duration, positiv
 from bisect_debugger.commands.compare import tolerance
 from bisect_debugger.commands.output import check_target, say, write
 from bisect_debugger.commands.terminal import opens_ui
+from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis.as_json import as_json
 from bisect_debugger.driver.narration import narrate, pass_on
 from bisect_debugger.driver.reporting import Watch
@@ -17,7 +18,7 @@ from bisect_debugger.driver.twins import Plan, TwinResult, run_twins
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.note import render_note
 from bisect_debugger.progress import Listener, Stop
-from bisect_debugger.report import render_diagnosis
+from bisect_debugger.report.text import render_diagnosis
 from bisect_debugger.twins import open_pair
 from bisect_debugger.views.everything import render_everything
 
@@ -46,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="time for experiments, e.g. 90s, 5m or 1h (default: 10m)",
     )
+    add("--repro", metavar="DIR", help="new folder for a script that executes the culprit alone")
     add("--level", choices=("coarse", "digest"), default="digest", help="of the first pass")
     for name in ("include", "exclude"):
         add(f"--{name}", action="append", default=[], metavar="GLOB", help=f"buffers to {name}")
@@ -58,6 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--ascii", action="store_true", help="plain ASCII symbols in the terminal UI")
     add("--light", action="store_true", help="colours of the terminal UI for a light terminal")
     add("-v", "--verbose", action="store_true", help="print all that the UI shows, as text")
+    add_tree_option(parser)
     add_command(parser)
 
 
@@ -68,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         The exit code of the diagnosis, or 1 where the control did not diverge.
     """
     _check_targets(arguments)
+    use_trees(arguments)
     plan = _plan(arguments)
     if not arguments.no_tui and opens_ui(sys.stdin, sys.stdout, sys.stderr):
         result = _watched(plan, arguments)
@@ -154,6 +158,8 @@ def _check_targets(arguments: argparse.Namespace) -> None:
     targets = [target for target in (arguments.json, arguments.note) if target is not None]
     for target in targets:
         check_target(target, force=arguments.force)
+    if arguments.repro and Path(arguments.repro).exists():
+        raise UsageError(f"{printable(arguments.repro)} exists already; name a new folder.")
     wanted = [os.path.realpath(target) for target in targets if target != "-"]
     wanted += [os.path.realpath(arguments.out)] if arguments.out else []
     if len({*wanted}) < len(wanted) or targets == ["-", "-"]:
@@ -181,4 +187,5 @@ def _plan(arguments: argparse.Namespace) -> Plan:
         tolerance=arguments.tolerance,
         explain=arguments.explain,
         budget=arguments.budget,
+        repro=Path(arguments.repro) if arguments.repro else None,
     )

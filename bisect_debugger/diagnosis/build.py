@@ -5,13 +5,16 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from bisect_debugger.causality.tree import conclude
+from bisect_debugger.causality.conclusion import conclude
 from bisect_debugger.causality.walk import Found, WalkResult
 from bisect_debugger.diagnosis.cases import case_of
+from bisect_debugger.diagnosis.ending import origin_of_ends
 from bisect_debugger.diagnosis.ends import verdict_of_ends
 from bisect_debugger.diagnosis.evidence import evidence_sentences
+from bisect_debugger.diagnosis.findings import recalled
 from bisect_debugger.diagnosis.merging import one_per_fault
 from bisect_debugger.diagnosis.model import (
+    Alternative,
     Compared,
     Diagnosis,
     FirstVisible,
@@ -90,6 +93,8 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
     silent = [found for found in faults if not found.reached_training]
     zoomed = Zoomed(pair)
     origins = tuple(zoomed.applied(_origin(pair, found), found) for found in reaching)
+    if training is None and judged.verdict is Verdict.DIVERGED:
+        origins = origin_of_ends(pair)
     diagnosis = Diagnosis(
         verdict=judged.verdict,
         sentence="",
@@ -109,7 +114,8 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
         diagnosis.verdict,
         diagnosis.onset.step if diagnosis.onset else None,
     )
-    return replace(diagnosis, sentence=sentence_of(diagnosis, judged.words), pairs=(verdict,))
+    sentence = sentence_of(diagnosis, judged.words)
+    return recalled(replace(diagnosis, sentence=sentence, pairs=(verdict,)), pair)
 
 
 def _verdict(pair: Pair, walk: WalkResult, training: int | None, tolerance: float | None) -> Judged:
@@ -136,7 +142,17 @@ def _compared(pair: Pair) -> Compared:
     first, last = pair.step_number(0), _last_step(pair)
     uncovered = dict.fromkeys((*pair.a.facts.uncovered, *pair.b.facts.uncovered))
     events = min(pair.a.event_count, pair.b.event_count)
-    return Compared(first, last, events, tuple(uncovered), window_opening(pair))
+    return Compared(first, last, events, tuple(uncovered), window_opening(pair), _cleared(pair))
+
+
+def _cleared(pair: Pair) -> tuple[str, ...]:
+    """Labels of the groups that both runs recorded and that never differ."""
+    recorded = {b.group for b in pair.a.buffers} & {b.group for b in pair.b.buffers}
+    return tuple(
+        group.label
+        for group in Group
+        if group in recorded and pair.first_different_row_of(group) is None
+    )
 
 
 def _last_step(pair: Pair) -> int:
@@ -199,6 +215,7 @@ def _origin(pair: Pair, found: Found) -> Origin:
         advice=remedy.advice,
         confirm=remedy.confirm,
         trail=conclusion.trail,
+        alternatives=tuple(Alternative(each.cause, each.why) for each in conclusion.alternatives),
         occurrence=row.occurrence,
     )
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from bisect_debugger.causality.case import Case
 from bisect_debugger.causality.streams import Streams
 from bisect_debugger.causality.walk import Found
 from bisect_debugger.diagnosis.gradients import common_factor
+from bisect_debugger.diagnosis.samples import entries, rearrangement
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import RunFacts
 from bisect_debugger.twins import Pair, Row
@@ -40,6 +40,8 @@ def case_of(pair: Pair, found: Found) -> Case:
         siblings_different=found.siblings_different,
         difference=pair.difference(row),
         permuted=_permuted(pair, row),
+        drawn_for=_drawn_for(row, rows, before),
+        rearranged=rearrangement(pair, row),
         facts_a=pair.a.facts,
         facts_b=pair.b.facts,
         environment=environment_differences(pair.a.facts, pair.b.facts),
@@ -53,6 +55,7 @@ def case_of(pair: Pair, found: Found) -> Case:
         ),
         factor=common_factor(pair, row),
         opened=found.opened,
+        kind=next((b.kind for b in pair.a.buffers if b.component == row.component and b.kind), ""),
         recorded=_recorded_kinds(pair),
     )
 
@@ -109,6 +112,22 @@ def _differing_streams(
     return drawn, tuple(stream for stream in differing if stream not in drawn)
 
 
+def _drawn_for(row: Row, rows: Sequence[Row], before: dict[str, Row]) -> tuple[str, ...]:
+    """Equal streams that either run drew from after the last step, for what enters the model."""
+    if row.group not in _ORDERED or row not in rows:
+        return ()
+    streams, index = Streams(rows, before), rows.index(row)
+    latest = dict(before)
+    for other in rows[:index]:
+        if other.group is Group.RNG:
+            latest[other.component] = other
+    return tuple(
+        stream
+        for stream, state in latest.items()
+        if not state.status.diverges and streams.drew_since_last_step(stream, index)
+    )
+
+
 def _permuted(pair: Pair, row: Row) -> bool | None:
     if row.group not in _ORDERED:
         return None
@@ -117,13 +136,4 @@ def _permuted(pair: Pair, row: Row) -> bool | None:
         return None
     if left.shape != right.shape or left.ndim == 0 or left.shape[0] < 2:
         return False
-    return bool((_sorted_entries(left) == _sorted_entries(right)).all())
-
-
-def _sorted_entries(values: npt.NDArray[np.generic]) -> npt.NDArray[np.void]:
-    """The entries along the first axis as plain bytes, in the order of these."""
-    rows = np.ascontiguousarray(values).reshape(len(values), -1)
-    if not rows.shape[1]:
-        return np.zeros(len(values), dtype="V1")
-    entries: npt.NDArray[np.void] = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1])))
-    return np.sort(entries.reshape(-1))
+    return bool((np.sort(entries(left)) == np.sort(entries(right))).all())

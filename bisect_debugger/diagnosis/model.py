@@ -12,8 +12,10 @@ from bisect_debugger.causality.causes import Cause
 from bisect_debugger.format.groups import Group
 from bisect_debugger.metrics.difference import Difference
 from bisect_debugger.runs.operators import Excerpt
+from bisect_debugger.twins.tally import Exhaustive
 
 __all__ = [
+    "Alternative",
     "Cause",
     "Compared",
     "Control",
@@ -30,6 +32,7 @@ __all__ = [
     "RunSummary",
     "TrailStep",
     "Verdict",
+    "Zoom",
 ]
 
 DIAGNOSIS_VERSION = 1
@@ -68,7 +71,7 @@ class Compared:
     """What the verdict rests on; nothing is said about any step past ``last_step``.
 
     ``window_start`` is the first compared step after init where steps before it were not compared,
-    else None.
+    else None. ``cleared`` are groups that both runs recorded and that are equal in every step.
     """
 
     first_step: int
@@ -76,6 +79,7 @@ class Compared:
     events: int
     uncovered: tuple[str, ...] = ()
     window_start: int | None = None
+    cleared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,39 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
+class Zoom:
+    """Where an origin began among the operators of its step.
+
+    Attributes:
+        found: how the walk back ended, e.g. ``kernel`` or ``entered``.
+        operator: the operator there; whether it is the culprit is said by ``found``.
+        overload: of its schema.
+        location: ``file:line`` of the program that called it.
+        module: path of the module whose forward it belongs to, or empty.
+        node: in a backward pass the name of the autograd node, else empty.
+        number: calls of the same operator from the same line that stand before it in the step.
+        excerpt: the lines around ``location``, or None where the source was not there.
+    """
+
+    found: str
+    operator: str
+    overload: str
+    location: str
+    module: str
+    node: str
+    number: int
+    excerpt: Excerpt | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A cause that an origin may have as well; ``why`` is the judgement that spoke against it."""
+
+    cause: Cause
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """A divergence although everything it was computed from is equal.
 
@@ -133,7 +170,8 @@ class Origin:
         advice: what to change, in PyTorch terms, most likely first.
         confirm: what would confirm or refute the cause.
         trail: the decision tree as it was walked for this origin.
-        excerpt: the lines around ``location``, or None where they are not known.
+        zoom: what the operators of the step tell, or None where none were recorded.
+        alternatives: less likely causes, likeliest first, each with what spoke against it.
         occurrence: how many events of the buffer stand before it in its step.
     """
 
@@ -157,7 +195,8 @@ class Origin:
     advice: tuple[str, ...] = ()
     confirm: str = ""
     trail: tuple[TrailStep, ...] = ()
-    excerpt: Excerpt | None = None
+    zoom: Zoom | None = None
+    alternatives: tuple[Alternative, ...] = ()
     occurrence: int = 0
 
 
@@ -181,10 +220,28 @@ class Repeats:
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """The culprit executed again from its saved inputs, forward and backward apart."""
+    """The culprit executed again from its saved inputs, forward and backward apart.
+
+    Attributes:
+        forward: how often its result differed.
+        backward: how often its gradients did; None where no gradient came back to it.
+        component: the module that was taken out, or the line of the operator.
+        operator: the operator, or empty where it is a module.
+        as_recorded: the first forward returned what it had returned in the training.
+        script: the script that was run, with its inputs beside; empty where it was not kept.
+    """
 
     forward: Repeats | None
     backward: Repeats | None
+    component: str = ""
+    operator: str = ""
+    as_recorded: bool = True
+    script: str = ""
+
+    @property
+    def is_reproduced(self) -> bool:
+        """Some execution differed."""
+        return any(each is not None and each.different for each in (self.forward, self.backward))
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +285,8 @@ class Diagnosis:
     control: Control | None = None
     remarks: tuple[str, ...] = field(default=())
     """What a reader must know to judge the verdict: incomplete runs, other environments."""
+    exhaustive: Exhaustive | None = None
+    """Every event of the two runs compared, where that was asked for."""
 
     @property
     def exit_code(self) -> int:

@@ -71,7 +71,7 @@ def origin_words(origin: Origin) -> str:
 
 def _first(diagnosis: Diagnosis) -> str:
     origins, onset = diagnosis.origins, diagnosis.onset
-    if origins:
+    if origins and onset is not None:
         count = "1 origin" if len(origins) == 1 else f"{len(origins)} independent origins"
         listed = "; ".join(origin_words(origin) for origin in origins[:3])
         more = f"; and {len(origins) - 3} more" if len(origins) > 3 else ""

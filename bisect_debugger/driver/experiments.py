@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bisect_debugger.causality.knobs import KNOBS, in_order_for, knob_called
+from bisect_debugger.causality.causes import REMEDIES, VARIANTS
+from bisect_debugger.causality.knobs import KNOBS, Knob, in_order_for, knob_called
 from bisect_debugger.diagnosis import Diagnosis, diagnose
-from bisect_debugger.diagnosis.model import Experiment, Origin, Verdict
+from bisect_debugger.diagnosis.model import Alternative, Experiment, Origin, Verdict
 from bisect_debugger.driver.minimal import smallest
+from bisect_debugger.driver.refining import refined
 from bisect_debugger.errors import BisectError
 from bisect_debugger.progress import ExperimentBegan, ExperimentEnded, Listener
 
@@ -33,7 +35,7 @@ class Bench:
     Attributes:
         run: runs the trainer once.
         folder: new folder for the runs, which are removed again.
-        steps: steps that each run takes, so past the onset.
+        steps: steps that each run takes, so past the onset; None where they go to their end.
         repeats: pairs that must be equal under a knob.
         deadline: time on `time.monotonic` after which no further run is begun.
         done: what was found, by the set of knobs.
@@ -42,7 +44,7 @@ class Bench:
 
     run: Run
     folder: Path
-    steps: int
+    steps: int | None
     repeats: int
     deadline: float
     told: Listener
@@ -55,7 +57,10 @@ class Bench:
             found = self._try(knobs)
         if found is None:
             return None
-        return found.pairs == found.equal_pairs and found.pairs >= self.repeats
+        if found.onset_steps:
+            return False
+        # Too few pairs for want of time say nothing.
+        return True if found.pairs >= self.repeats else None
 
     def is_out_of_time(self) -> bool:
         """No further run is begun."""
@@ -76,11 +81,12 @@ class Bench:
             for number in range(self.repeats):
                 if self.is_out_of_time():
                     break
-                onset = self._pair(first, number, names)
-                if onset is not None:
+                verdict, onset = self._pair(first, number, names)
+                if verdict is Verdict.DIVERGED:
                     onsets.append(onset)
                     break
-                equal += 1
+                # A pair of which nothing can be said is no pair.
+                equal += verdict is Verdict.BIT_EQUAL
         except BisectError as error:
             words = f"the trainer does not run ({str(error).splitlines()[0]})"
             self.told(ExperimentEnded(shown, words))
@@ -88,20 +94,30 @@ class Bench:
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
         found = Experiment(names, equal + len(onsets), equal, tuple(onsets))
+        if not found.pairs:
+            return None
         self.done[knobs] = found
         self.told(ExperimentEnded(shown, outcome_words(found, self.steps)))
         return found
 
-    def _pair(self, first: Sequence[Path], number: int, names: tuple[str, ...]) -> int | None:
-        """Step at which another run differs from the first, or None."""
+    def _pair(
+        self, first: Sequence[Path], number: int, names: tuple[str, ...]
+    ) -> tuple[Verdict, int]:
+        """Whether another run differs from the first, in any process, and in which step."""
         other = self.run(self.folder / f"pair{number + 1}.h5", names)
-        onsets = []
+        verdicts, onsets = {Verdict.BIT_EQUAL}, []
+        if len(first) != len(other):
+            verdicts.add(Verdict.INCONCLUSIVE)
         for mine, yours in zip(first, other, strict=False):
             diagnosis = diagnose([mine, yours])
-            if diagnosis.verdict is not Verdict.BIT_EQUAL:
-                onsets.append(diagnosis.onset.step if diagnosis.onset else -1)
+            verdicts.add(diagnosis.verdict)
+            if diagnosis.verdict is Verdict.DIVERGED:
+                onsets.append(
+                    diagnosis.onset.step if diagnosis.onset else diagnosis.compared.last_step
+                )
             yours.unlink(missing_ok=True)
-        return min(onsets, default=None)
+        gravest = (Verdict.DIVERGED, Verdict.INCONCLUSIVE, Verdict.BIT_EQUAL)
+        return next(verdict for verdict in gravest if verdict in verdicts), min(onsets, default=-1)
 
 
 def repeats_for(diverged: int, pairs: int) -> int:
@@ -111,16 +127,29 @@ def repeats_for(diverged: int, pairs: int) -> int:
     with (diverged + 1) / (pairs + 2); so many equal ones in a row are then luck at most one time
     in twenty.
     """
-    rate = (diverged + 1) / (pairs + 2)
+    rate = rate_of(diverged, pairs)
     return max(2, math.ceil(math.log(1 - CONFIDENCE) / math.log(1 - rate)))
 
 
-def outcome_words(experiment: Experiment, steps: int) -> str:
+def rate_of(diverged: int, pairs: int) -> float:
+    """How likely the next pair diverges, by Laplace's rule of succession."""
+    return (diverged + 1) / (pairs + 2)
+
+
+def luck_words(experiment: Experiment, baseline: Experiment) -> str:
+    """How likely as many equal pairs are if the knob changes nothing."""
+    rate = rate_of(len(baseline.onset_steps), baseline.pairs)
+    luck = (1 - rate) ** experiment.equal_pairs
+    return f"by luck alone that happens in {100 * luck:.2g} of 100 cases"
+
+
+def outcome_words(experiment: Experiment, steps: int | None) -> str:
     """What came of an experiment, in words."""
     if experiment.onset_steps:
         where = experiment.onset_steps[0]
         return f"diverged at {'init' if where == -1 else f'step {where}'}"
-    return f"{experiment.equal_pairs} of {experiment.pairs} pairs equal up to step {steps - 1}"
+    end = "to their end" if steps is None else f"up to step {steps - 1}"
+    return f"{experiment.equal_pairs} of {experiment.pairs} pairs equal {end}"
 
 
 def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnosis:
@@ -169,16 +198,20 @@ def _proven(
     sentence = (
         f"Proven: with {named} {alone}{outcome_words(experiment, bench.steps)}; without, "
         f"{len(baseline.onset_steps)} of {baseline.pairs} pairs diverge, at "
-        f"{'init' if without == -1 else f'step {without}'}."
+        f"{'init' if without == -1 else f'step {without}'} ({luck_words(experiment, baseline)})."
     )
     spoken_for = [
         index
         for index, origin in enumerate(diagnosis.origins)
         if len(diagnosis.origins) == 1 or any(origin.cause in knob.causes for knob in knobs)
     ]
+    if len(knobs) == 1:
+        # Nothing is left with it, so every origin was owed to what it changes.
+        spoken_for = list(range(len(diagnosis.origins)))
     origins = list(diagnosis.origins)
     for index in spoken_for:
-        origins[index] = _with_proof(origins[index], sentence, [knob.advice for knob in knobs])
+        proven = _with_proof(origins[index], sentence, [knob.advice for knob in knobs])
+        origins[index] = _refined(proven, knobs[0]) if len(knobs) == 1 else proven
     diagnosis = replace(diagnosis, origins=tuple(origins))
     return diagnosis if spoken_for else _remarked(diagnosis, sentence)
 
@@ -189,6 +222,25 @@ def _with_proof(origin: Origin, sentence: str, advice: Sequence[str]) -> Origin:
         proven=True,
         evidence=(sentence, *origin.evidence),
         advice=(*advice, *(line for line in origin.advice if line not in advice)),
+    )
+
+
+def _refined(origin: Origin, knob: Knob) -> Origin:
+    """The origin with the cause that the proof speaks for."""
+    cause = refined(origin.cause, origin.group, knob.name)
+    if cause is origin.cause:
+        return origin
+    remedy = REMEDIES[cause]
+    meant = {known.meaning for known in (*REMEDIES.values(), *VARIANTS.values())}
+    before = Alternative(origin.cause, "The recordings alone spoke for it.")
+    others = (each for each in origin.alternatives if each.cause is not cause)
+    return replace(
+        origin,
+        cause=cause,
+        evidence=tuple(remedy.meaning if words in meant else words for words in origin.evidence),
+        advice=(knob.advice, *(line for line in remedy.advice if line != knob.advice)),
+        confirm=remedy.confirm,
+        alternatives=(before, *others),
     )
 
 

@@ -26,6 +26,8 @@ class Recorded:
         stopped: why the process was ended early, or empty.
         last_step: the last step that was closed.
         names: what tells the processes apart, and the suffix of each one's file.
+        isolated_by: the Python that took the culprit down, or empty.
+        not_isolated: why it was not taken down, where that was asked for.
     """
 
     files: tuple[Path, ...]
@@ -33,6 +35,8 @@ class Recorded:
     stopped: str
     last_step: int
     names: tuple[tuple[str, str], ...] = ()
+    isolated_by: str = ""
+    not_isolated: str = ""
 
 
 def outcome_of(session: Session, ended: Ended, command: str) -> Recorded:
@@ -62,7 +66,14 @@ def outcome_of(session: Session, ended: Ended, command: str) -> Recorded:
         str(stops[0]["reason"]) if stops else "",
         max(steps, default=-1),
         tuple((str(note["process"]), str(note["suffix"])) for note in session.of_kind("named")),
+        _last(session, "isolated", "python"),
+        _last(session, "not-isolated", "reason"),
     )
+
+
+def _last(session: Session, kind: str, fact: str) -> str:
+    notes = session.of_kind(kind)
+    return str(notes[-1][fact]) if notes else ""
 
 
 def _failure(ended: Ended, files: tuple[Path, ...]) -> str:

@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bisect_debugger.diagnosis import Diagnosis, diagnose
+from bisect_debugger.diagnosis import Diagnosis, diagnose, diagnose_pair
+from bisect_debugger.diagnosis.findings import keep
 from bisect_debugger.diagnosis.model import Control, Experiment, PairVerdict, Verdict
 from bisect_debugger.driver.experiments import Bench, explain, repeats_for
+from bisect_debugger.driver.isolation import IsolationBench, isolate
 from bisect_debugger.driver.launch import check_command
 from bisect_debugger.driver.narrator import Narrator
 from bisect_debugger.driver.outcome import Recorded
@@ -25,6 +27,7 @@ from bisect_debugger.driver.session import Settings
 from bisect_debugger.driver.zoom import elsewhere_words, zoom_steps
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.progress import ExperimentsBegan, Judging, Phase, Told, TwinsBegan
+from bisect_debugger.twins import open_pair
 
 MOST_RUNS = 26
 FOLDER = Path(".bisect-debugger")
@@ -54,6 +57,7 @@ class Plan:
         tolerance: largest relFro of a difference that still counts as the same run.
         explain: run twins again with one condition changed, to prove the cause.
         budget: seconds after which no further experiment is begun.
+        repro: new folder for a script that executes the culprit alone, or None.
     """
 
     command: tuple[str, ...]
@@ -69,6 +73,7 @@ class Plan:
     tolerance: float | None = None
     explain: bool = False
     budget: float = 600.0
+    repro: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +137,25 @@ def _run_in(folder: Path, plan: Plan, watch: Watch) -> TwinResult:
     watch.listener(Judging("all steps of the runs"))
     result = _judge(recorded, folder, plan.tolerance)
     try:
-        return _deepened(plan, settings, result, recorded[0], watch)
+        result = _deepened(plan, settings, result, recorded[0], watch)
+        _keep(result, watch)
+        return result
     except KeyboardInterrupt:
         files = " ".join(printable(str(path)) for path in result.files)
         watch.listener(Told(f"interrupted; found so far: {result.diagnosis.sentence}"))
         watch.listener(Told(f"see it with: bisect-debugger compare {files}"))
         raise
+
+
+def _keep(result: TwinResult, watch: Watch) -> None:
+    """Let whoever opens these runs later be told what more runs told."""
+    if not result.diagnosis.experiments and result.diagnosis.isolation is None:
+        return
+    try:
+        with open_pair(*result.files) as pair:
+            keep(result.diagnosis, diagnose_pair(pair), pair)
+    except OSError as error:
+        watch.listener(Told(f"the findings cannot be kept ({error.strerror})"))
 
 
 def _first_pass(plan: Plan, settings: Settings, watch: Watch) -> tuple[list[Recorded], Settings]:
@@ -169,6 +187,8 @@ def _deepened(
         result = _with_values(plan, settings, result, watch)
     if plan.explain and result.diagnosis.verdict is Verdict.DIVERGED:
         result = _explained(plan, settings, result, watch)
+    if (plan.explain or plan.repro) and result.diagnosis.verdict is Verdict.DIVERGED:
+        result = _isolated(plan, settings, result, watch)
     if plan.control:
         result = _controlled(plan, settings, result, first, watch)
     return result
@@ -248,9 +268,10 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
 def _explained(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) -> TwinResult:
     """Prove by experiment what the twins owe their difference to."""
     onset = result.diagnosis.onset
-    if onset is None:
+    if onset is None and not result.diagnosis.origins:
         return result
-    steps = max(onset.step, 0) + plan.stop_after + 1
+    # Without a difference in common it is the ends that have to be equal.
+    steps = max(onset.step, 0) + plan.stop_after + 1 if onset else plan.max_steps
     baseline = _baseline(result)
 
     def run(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
@@ -268,14 +289,31 @@ def _explained(plan: Plan, settings: Settings, result: TwinResult, watch: Watch)
     return replace(result, diagnosis=explain(result.diagnosis, bench, baseline))
 
 
+def _isolated(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) -> TwinResult:
+    """Execute the culprit alone, and keep the script that does."""
+
+    def run(asked: Settings) -> Recorded:
+        report = RunReport(watch, "isolation", Phase.ISOLATION, asked.max_steps)
+        return _run(plan.command, asked, report)
+
+    bench = IsolationBench(run, settings, plan.repro or result.folder / "repro", result.folder)
+    diagnosis = isolate(result.diagnosis, bench)
+    if diagnosis.isolation is not None:
+        script = printable(diagnosis.isolation.script, 1000)
+        watch.listener(Told(f"the culprit is executed alone by: python {script}"))
+    return replace(result, diagnosis=diagnosis)
+
+
 def _baseline(result: TwinResult) -> Experiment:
     """Pairs without a knob that were run already."""
     pairs = [(pair.verdict, pair.onset_step) for pair in result.diagnosis.pairs]
     if result.second_pass is not None:
         pairs.append(result.second_pass)
-    onsets = [step for verdict, step in pairs if verdict is not Verdict.BIT_EQUAL]
+    # A pair of which nothing can be said is no pair.
+    judged = [pair for pair in pairs if pair[0] is not Verdict.INCONCLUSIVE]
+    onsets = [step for verdict, step in judged if verdict is Verdict.DIVERGED]
     known = tuple(step if step is not None else -1 for step in onsets)
-    return Experiment((), len(pairs), len(pairs) - len(onsets), known)
+    return Experiment((), len(judged), len(judged) - len(onsets), known)
 
 
 def _moved(before: int, now: int | None, steps: int) -> str:
@@ -284,12 +322,13 @@ def _moved(before: int, now: int | None, steps: int) -> str:
         return (
             f"The onset did not come again: two more runs are bit-equal over {steps} steps, where "
             f"the first pair diverged at {where}. A race behaves so, and so does what depends on "
-            "the hash seed or the clock: more runs (--runs) tell how often."
+            "the hash seed or the clock: more runs (--runs) tell how often. No operator can be "
+            "named."
         )
     there = "init" if now == -1 else f"step {now}"
     return (
         f"The onset moved: {where} in the first pass, {there} in the second. A race behaves so, "
-        "and so does what depends on the clock."
+        "and so does what depends on the clock. No operator can be named."
     )
 
 

@@ -9,6 +9,7 @@ from bisect_debugger.note.table import render_table
 from bisect_debugger.note.trail import render_trail
 from bisect_debugger.report.grid import GroupGrid
 from bisect_debugger.report.text import compared_words, experiment_rows
+from bisect_debugger.report.zoom import isolation_words
 from bisect_debugger.twins import Pair
 
 
@@ -27,6 +28,7 @@ def render_note(diagnosis: Diagnosis, pair: Pair) -> str:
         render_table(GroupGrid.around(pair, diagnosis)),
         *render_origins(diagnosis.origins),
         _experiments(diagnosis),
+        _isolation(diagnosis),
         _dormant_streams(diagnosis),
         render_trail(diagnosis),
         _compared(diagnosis),
@@ -59,6 +61,16 @@ def _experiments(diagnosis: Diagnosis) -> str:
         return ""
     lines = ["## Experiments", "", "| changed | pairs | diverged |", "|---|---|---|"]
     lines += [f"| {code(knobs)} | {equal} | {where} |" for knobs, equal, where in rows]
+    return "\n".join(lines)
+
+
+def _isolation(diagnosis: Diagnosis) -> str:
+    isolation = diagnosis.isolation
+    if isolation is None:
+        return ""
+    lines = ["## Isolation", "", text(isolation_words(isolation), 1000)]
+    if isolation.script:
+        lines += ["", f"The script that executes it: {code(isolation.script, 1000)}"]
     return "\n".join(lines)
 
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Origin, Reached
 from bisect_debugger.format.groups import Group
-from bisect_debugger.note.escape import code, text
+from bisect_debugger.note.escape import block, code, text
 from bisect_debugger.report.numbers import difference_lines
 from bisect_debugger.report.said import Said, say_once
+from bisect_debugger.report.zoom import excerpt_lines, operator_words
 
 ORIGINS_SHOWN = 10
 """Origins with a section of their own; a note must fit a comment, which GitHub cuts at 65,536
@@ -56,6 +57,7 @@ def render_origin(number: int, origin: Origin, said: Said) -> str:
         "",
         *_reach(origin),
         *_numbers(origin),
+        *_operator(origin),
         *_section("Evidence:", [f"- {_sentence(line)}" for line in said.evidence]),
         *_section(
             "What to change:",
@@ -113,6 +115,16 @@ def _numbers(origin: Origin) -> list[str]:
             return ["- the state of a generator is kept as a digest only, so there are no numbers"]
         return ["- no values were recorded, so there are no numbers (level full has them)"]
     return [f"- {text(line, 400)}" for line in difference_lines(origin.difference)]
+
+
+def _operator(origin: Origin) -> list[str]:
+    words = operator_words(origin)
+    if not words:
+        return []
+    shown = f"operator: {code(origin.operator)} at" if origin.operator else "first seen at"
+    lines = [f"- {shown} {code(origin.location)}"]
+    excerpt = excerpt_lines(origin)
+    return [*lines, *(["", block(excerpt, "text")] if excerpt else [])]
 
 
 def _section(title: str, lines: list[str]) -> list[str]:

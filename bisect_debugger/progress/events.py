@@ -17,6 +17,7 @@ class Phase(StrEnum):
     COMPARED = "compared"
     VALUES = "second pass"
     EXPERIMENT = "experiment"
+    ISOLATION = "isolation"
     CONTROL = "control"
 
     @property
@@ -27,6 +28,7 @@ class Phase(StrEnum):
             Phase.COMPARED: "compared with run 1 as it goes",
             Phase.VALUES: "keeps the values around the first difference",
             Phase.EXPERIMENT: "runs again with one condition changed",
+            Phase.ISOLATION: "takes the culprit out, which is then executed alone",
             Phase.CONTROL: "another seed, which has to diverge",
         }[self]
 

@@ -7,6 +7,7 @@ from bisect_debugger.diagnosis.model import Diagnosis, Origin, TrailStep
 from bisect_debugger.errors import printable
 from bisect_debugger.report.numbers import difference_lines
 from bisect_debugger.report.said import Said, say_once
+from bisect_debugger.report.zoom import excerpt_lines, isolation_words, operator_words
 
 _ORIGINS_SHOWN = 10
 _EVIDENCE_SHOWN = 3
@@ -35,6 +36,10 @@ def render_diagnosis(diagnosis: Diagnosis, *, trail: bool = False) -> str:
             lines += [f"  {line}" for line in trail_lines(origin.trail)]
             lines.append(f"  Conclusion -> {origin.cause.value}")
     lines += _experiments(diagnosis)
+    if diagnosis.isolation is not None:
+        lines += ["", "Isolation", f"  {isolation_words(diagnosis.isolation)}"]
+        if diagnosis.isolation.script:
+            lines.append(f"  again with: python {printable(diagnosis.isolation.script, 1000)}")
     lines += _pairs(diagnosis)
     remarks = _remarks(diagnosis)
     if remarks:
@@ -104,6 +109,9 @@ def _origin(number: int, origin: Origin, said: Said, *, full: bool) -> list[str]
         )
     if full and origin.contaminated:
         lines.append(f"reached: {', '.join(map(printable, origin.contaminated))}")
+    if operator_words(origin):
+        lines.append(f"operator: {operator_words(origin)}")
+        lines += [f"  {line}" for line in excerpt_lines(origin)]
     if origin.difference is not None:
         lines += difference_lines(origin.difference)
     title = f"{number}. {printable(origin.component)}: {origin.cause.value}{proven}"

@@ -8,6 +8,7 @@ module with parameters is called.
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from torch.compiler import is_compiling
 from torch.nn.modules import module as torch_module
 from torch.utils.weak import WeakIdKeyDictionary
 
+from bisect_debugger.format.schema import OPTIMIZER_LOADED
 from probes.seeding import caller
 from probes.unedited import libraries, witness
 from probes.unedited.discovery import holds_parameters
@@ -110,6 +112,10 @@ class Session:
         name = f"{call.rpartition('random.')[2].removeprefix('torch.')}[{location}]"
         if name not in self.generators and len(self.generators) >= _MOST_GENERATORS:
             return
+        if threading.current_thread() is not threading.main_thread():
+            # How far such a thread has come at a boundary of the training is chance, and so is what
+            # its generator holds there.
+            return
         self.generators[name] = generator
         if self.recording is not None and not self.recording.recorder.failed:
             self.recording.register_generator(name, generator)
@@ -138,8 +144,15 @@ class Session:
     def _optimizer_built(self, optimizer: torch.optim.Optimizer) -> None:
         try:
             self._begin()
+            optimizer.register_load_state_dict_post_hook(self._state_loaded)
             if self.recording is not None and os.getpid() == self._pid:
                 self.recording.optimizer_built(optimizer)
+        except Exception as error:  # noqa: BLE001 - a probe must never change the run
+            self.give_up(error)
+
+    def _state_loaded(self, optimizer: torch.optim.Optimizer) -> None:
+        try:
+            self.note_seeding(OPTIMIZER_LOADED, "", caller())
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.give_up(error)
 

@@ -47,21 +47,21 @@ class _Forward:
 class OperatorMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Writes down every operator."""
 
-    def __init__(
-        self, log: OperatorLog, where: Where, name_of: NameOf, component: str = ""
-    ) -> None:
+    def __init__(self, log: OperatorLog, where: Where, name_of: NameOf) -> None:
         """See nothing yet.
 
         Args:
             log: takes what is seen.
             where: tells the place in the run.
             name_of: tells a module's path.
-            component: path of the module whose operators are wanted; empty for all.
         """
         super().__init__()  # type: ignore[no-untyped-call]
         self.log = log
-        self._where, self._name_of, self._component = where, name_of, component
-        self._memory = MemoryNumbers()
+        self.component = ""
+        """Path of the module whose operators are wanted; empty for all."""
+        self._where, self._name_of = where, name_of
+        self.memory = MemoryNumbers()
+        """Numbers of memory, which the modes of successive steps may share."""
         self._signatures: dict[Any, Signature] = {}
         self._own = threading.local()
 
@@ -97,7 +97,7 @@ class OperatorMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if signature is None:
             signature = self._signatures[function] = Signature.of(function)
         noted = self._placed(signature, place)
-        if self._component and not _lies_in(noted["module"], self._component):
+        if self.component and not _lies_in(noted["module"], self.component):
             return None
         self.log.line(place.line, place.file, place.number)
         given = _by_name(signature, args, kwargs)
@@ -118,7 +118,7 @@ class OperatorMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         try:
             return self._own.contents  # type: ignore[no-any-return]
         except AttributeError:
-            found = self._own.contents = Contents(self._memory)
+            found = self._own.contents = Contents(self.memory)
             return found
 
     @property

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
@@ -14,8 +14,9 @@ from bisect_debugger.format.schema import INIT_STEP
 from probes.descriptor import weak_call
 from probes.names import Names
 from probes.recorder import Recorder
+from probes.zoom.contents import MemoryNumbers
 from probes.zoom.log import OperatorLog, beside
-from probes.zoom.mode import OperatorMode
+from probes.zoom.mode import NameOf, OperatorMode, Where
 from probes.zoom.threads import InThreads, take_out
 
 
@@ -23,7 +24,12 @@ class Zoom:
     """Sees the operators of some steps of a recording."""
 
     def __init__(
-        self, steps: Collection[int] | None, component: str = "", *, at_end: bool = False
+        self,
+        steps: Collection[int] | None,
+        component: str = "",
+        *,
+        at_end: bool = False,
+        make: Callable[[OperatorLog, Where, NameOf], OperatorMode] | None = None,
     ) -> None:
         """See nothing yet.
 
@@ -31,12 +37,15 @@ class Zoom:
             steps: the steps that are meant; None for all that are recorded.
             component: path of the module whose operators are wanted; empty for all.
             at_end: write when the recording ends, because its file has no name before.
+            make: makes another mode, that writes nothing beside the run.
         """
         self._steps, self._component, self._at_end = steps, component, at_end
+        self._make, self._writes = make or OperatorMode, make is None
         self._recorder: Recorder | None = None
         self._names: Names | None = None
         self._mode: OperatorMode | None = None
         self._threads: InThreads | None = None
+        self._memory = MemoryNumbers()
         self._now = INIT_STEP
         self._done: list[tuple[int, OperatorLog]] = []
         os.register_at_fork(after_in_child=weak_call(self._silence))
@@ -77,7 +86,11 @@ class Zoom:
         if not self.wants(step):
             return
         log, self._now = OperatorLog(), step
-        self._mode = OperatorMode(log, self._where, self._name_of, self._component)
+        self._mode = self._make(log, self._where, self._name_of)
+        self._mode.component = self._component
+        # Init and the first step are one to the program: what one made the other reads.
+        if step in (INIT_STEP, 0):
+            self._mode.memory = self._memory
         log.refused = _why_not()
         if not log.refused:
             _push_mode(self._mode)
@@ -101,7 +114,7 @@ class Zoom:
             self._threads = None
 
     def _write(self) -> None:
-        if self._recorder is None:
+        if self._recorder is None or not self._writes:
             return
         path = beside(self._recorder.writer.path)
         done, self._done = self._done, []

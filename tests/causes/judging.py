@@ -127,9 +127,9 @@ def _first_origin(diagnosis: dict[str, Any]) -> Told:
 
 
 def _smallest(experiments: list[dict[str, Any]]) -> tuple[str, ...]:
-    held = [
+    held: list[list[str]] = [
         each["knobs"]
         for each in experiments
         if each["knobs"] and each["pairs"] and each["pairs"] == each["equal_pairs"]
     ]
-    return tuple(min(held, key=len)) if held else ()
+    return tuple(sorted(held, key=len)[0]) if held else ()

@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 
 from bisect_debugger.errors import BisectError
 from bisect_debugger.tui.app import BisectApp
+from bisect_debugger.tui.screens.typed import TypedScreen
 from bisect_debugger.tui.session import Session
 from bisect_debugger.twins import open_pair
 
@@ -53,6 +54,10 @@ async def press(pilot: AnyPilot, *keys: str) -> None:
     """Press keys, each after the last one's work is done."""
     for key in keys:
         await pilot.press(key)
+        # What is typed into a prompt leads nowhere before enter.
+        if not (len(key) == 1 and isinstance(pilot.app.screen, TypedScreen)):
+            await settled(pilot)
+    if not keys:
         await settled(pilot)
 
 

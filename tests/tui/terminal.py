@@ -6,6 +6,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from rich.cells import cell_len
+
 PATIENCE = 30.0
 """Longest wait for a screen, in seconds: a limit against hanging, not a claim about speed."""
 
@@ -36,6 +38,23 @@ class Terminal:
 
     def keys(self, *keys: str) -> None:
         self._run("send-keys", *keys)
+
+    def click(self, column: int, row: int) -> None:
+        """Press and release the left button on a cell, both counted from 0.
+
+        The bytes are those that a terminal sends in the SGR encoding of xterm.
+        """
+        for end in "Mm":
+            code = f"\x1b[<0;{column + 1};{row + 1}{end}"
+            self._run("send-keys", "-H", *(f"{byte:02x}" for byte in code.encode()))
+
+    def click_on(self, words: str) -> None:
+        """Click on the first place where these words stand, or will stand."""
+        for row, line in enumerate(self.wait_for(words).splitlines()):
+            if words in line:
+                self.click(cell_len(line[: line.index(words)]), row)
+                return
+        raise AssertionError(f"{words!r} stands in no single line")
 
     def resize(self, width: int, height: int) -> None:
         self._run("resize-window", "-x", str(width), "-y", str(height))

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from bisect_debugger.format.groups import Group
-from bisect_debugger.tui.actions import ACTIONS
 from bisect_debugger.tui.app import BisectApp
 from bisect_debugger.tui.screens.buffers import BuffersScreen
 from bisect_debugger.tui.widgets.table import VirtualTable
-from tests.runs import nudged, plain_steps, values, write_run
+from tests.runs import plain_steps, values, write_run
 from tests.tui.screens import SAMPLES, opened, press, screen_text, status
 
 TWINS = (SAMPLES / "two_origins" / "a.h5", SAMPLES / "two_origins" / "b.h5")
@@ -133,57 +131,6 @@ async def test_level_coarse_says_that_no_event_was_recorded(tmp_path: Path) -> N
         assert "buffers were not recorded" in screen_text(app).replace("\n", " ")
         await press(pilot, "f")
         assert "no event was recorded in this step" in screen_text(app)
-
-
-HOSTILE = [
-    "[red]net[/red].x",
-    "net.\x1b[2J\x1b]0;title\x07.x",
-    "net.\u202egnp.x",
-    "net.line\nbreak\r.x",
-    "net." + "y" * 900 + ".x",
-]
-
-
-@pytest.mark.parametrize("name", HOSTILE, ids=["markup", "escape", "rtl", "newline", "long"])
-async def test_hostile_names_are_shown_escaped(name: str, tmp_path: Path) -> None:
-    init = [(Group.PARAM, name, values(1))]
-    a = write_run(tmp_path / "a.h5", [init, [(Group.FORWARD, name, values(2))]])
-    b = write_run(tmp_path / "b.h5", [init, [(Group.FORWARD, name, nudged(values(2)))]])
-    async with opened(a, b) as (app, pilot):
-        for keys in ([], ["f"], ["enter"], ["2"], ["6"]):
-            await press(pilot, *keys)
-            text = screen_text(app)
-            assert not set(text) & set("\x1b\x07\r\u202e")
-            assert len(text.splitlines()) == 24
-        await press(pilot, "4")
-        if name.startswith("[red]"):
-            assert "[red]net[/red].x" in screen_text(app)
-
-
-async def test_paging_a_long_run_reads_only_blocks(tmp_path: Path) -> None:
-    row = [(Group.FORWARD, "net.out", values(3, (2,)))]
-    a, b = (write_run(tmp_path / f"{n}.h5", [row] * 2000, level="coarse") for n in "ab")
-    async with opened(a, b) as (app, pilot):
-        pair = app.session._pair
-        before = pair.a.rows_read.get("steps", 0)
-        await press(pilot, "3")
-        first = pair.a.rows_read["steps"] - before
-        await press(pilot, "G")
-        assert "step 1998" in screen_text(app)
-        # Five columns of one block of 256 steps per page, whatever the run's length.
-        assert first <= 5 * 2 * 256
-        assert pair.a.rows_read["steps"] - before - first <= 5 * 2 * 256
-
-
-async def test_every_action_is_in_help_and_palette() -> None:
-    async with opened(*TWINS, (120, 60)) as (app, pilot):
-        palette = {command.title for command in app.get_system_commands(app.screen)}
-        await press(pilot, "question_mark")
-        text = screen_text(app)
-        for action in ACTIONS:
-            assert action.label in palette
-            assert action.help in text
-            assert hasattr(app, f"action_{action.name}")
 
 
 @pytest.mark.parametrize("size", [(60, 15), (40, 10)])

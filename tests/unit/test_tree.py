@@ -7,8 +7,10 @@ import pytest
 
 from bisect_debugger.causality.case import Case
 from bisect_debugger.causality.causes import REMEDIES, Cause
+from bisect_debugger.causality.conclusion import classify, render_tree
 from bisect_debugger.causality.looks import LOOKS
-from bisect_debugger.causality.tree import ROOT, TREE, Leaf, Question, classify, render_tree
+from bisect_debugger.causality.nodes import Leaf, Question
+from bisect_debugger.causality.tree import ROOT, TREE
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.format.schema import EventFlag

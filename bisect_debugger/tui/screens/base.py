@@ -170,6 +170,8 @@ class BaseScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Panes side by side where there is room, and as many keys as fit."""
+        if not self.query(KeyBar):
+            return
         self.set_class(self.app.size.width >= WIDE, "wide")
         self.set_class(self.app.size.height < LOW, "low")
         self.query_one(KeyBar).show(self.app.size.width)

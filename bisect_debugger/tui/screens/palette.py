@@ -55,7 +55,8 @@ class Palette(TypedScreen):
     def on_mount(self) -> None:
         """Everything is listed; what is typed goes into the input."""
         self._list()
-        self.query_one(Input).focus()
+        for line in self.query(Input):
+            line.focus()
         self.take_early()
 
     def on_resize(self) -> None:
@@ -69,15 +70,24 @@ class Palette(TypedScreen):
     @on(Input.Changed)
     def find(self, event: Input.Changed) -> None:
         """List the actions in which every word that was typed occurs."""
-        words = event.value.lower().split()
-        self._found = [
+        typed = event.value.strip().lower()
+        found = [
             action
             for action in ACTIONS
-            if all(word in f"{action.shown} {action.label} {action.help}".lower() for word in words)
+            if all(
+                word in f"{action.shown} {action.label} {action.help}".lower()
+                for word in typed.split()
+            )
         ]
+        # The name that was typed comes before sentences that happen to hold it.
+        names = sorted(found, key=lambda x: (x.label != typed, not x.label.startswith(typed)))
+        self._found = names if typed else found
         self._list()
 
     def _list(self) -> None:
+        if not self.query("#none"):
+            # Whoever types fast may have closed the palette before it was built.
+            return
         table = self.query_one(VirtualTable)
         room = max(1, self.app.size.height - 3)
         table.styles.height = max(1, min(room, len(self._found)))
@@ -92,7 +102,7 @@ class Palette(TypedScreen):
     @on(Input.Submitted)
     def do(self) -> None:
         """Do what the cursor is on."""
-        if self._found:
+        if self._found and self.query(VirtualTable):
             self.dismiss(self._found[self.query_one(VirtualTable).cursor].name)
 
     @on(VirtualTable.Chosen)

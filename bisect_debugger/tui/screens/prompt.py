@@ -53,7 +53,9 @@ class Prompt(TypedScreen):
 
     def on_mount(self) -> None:
         """What stands there is selected, so that typing replaces it."""
-        self.query_one(Input).select_all()
+        # Whoever types fast may have closed the prompt before it was built.
+        for line in self.query(Input):
+            line.select_all()
         self.take_early()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

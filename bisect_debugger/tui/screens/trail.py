@@ -9,7 +9,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from bisect_debugger.causality.case import TrailStep
-from bisect_debugger.causality.tree import render_tree
+from bisect_debugger.causality.conclusion import render_tree
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
 from bisect_debugger.errors import printable
 from bisect_debugger.report.text import dormancy_words, trail_lines

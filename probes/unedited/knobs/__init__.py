@@ -4,6 +4,7 @@ A knob that makes twins equal which diverge without it proves what kind of fault
 effect in the trainer's process and its children, before any code of theirs, and touch no file.
 
 at_start    the system's entropy, clocks, listings, thread switching; needs neither numpy nor torch
+in_turn     threads and pools one after the other
 at_import   what can only be changed when numpy, torch or a library is there
 
 `hashseed` and the numbers of threads are environment variables, which the command sets.
@@ -18,6 +19,7 @@ NAMES = (
     "workers",
     "threads",
     "switch",
+    "turns",
     "deterministic",
     "fill-memory",
     "simulator-seed",

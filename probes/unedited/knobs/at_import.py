@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from probes.unedited.knobs import SEED
+from probes.unedited.knobs import SEED, in_turn
 
 
 def when_imported(names: frozenset[str], later: Callable[[str, Callable[[], None]], None]) -> None:
@@ -172,6 +172,9 @@ _KNOBS: tuple[tuple[str, str, Callable[[], None]], ...] = (
     ("deterministic", "torch", _deterministic),
     ("fill-memory", "numpy", _fill_numpy),
     ("fill-memory", "torch", _fill_torch),
+    ("turns", "concurrent.futures._base", in_turn.completed_in_order),
+    ("turns", "concurrent.futures.thread", in_turn.pools_of_one),
+    ("turns", "multiprocessing.pool", in_turn.unordered_in_order),
     ("workers", "torch.utils.data.dataloader", _loaders_in_process),
     ("simulator-seed", "gymnasium.core", _seed_simulators),
 )

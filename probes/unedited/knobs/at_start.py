@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from probes.unedited.knobs import SEED
+from probes.unedited.knobs.in_turn import threads_one_by_one
 
 _SWITCH_SECONDS = 1e6
 _TICK_NANOSECONDS = 1_000_000
@@ -172,4 +173,5 @@ _KNOBS: dict[str, Callable[[], None]] = {
     "clock": clock,
     "listing": listing,
     "switch": switch,
+    "turns": threads_one_by_one,
 }

@@ -7,8 +7,8 @@ import tempfile
 
 import torch
 import torch.distributed as dist
-from torch import multiprocessing as mp
 from torch import nn
+from torch.multiprocessing.spawn import start_processes
 from torch.nn import functional as F
 
 WORLD = 4
@@ -51,7 +51,7 @@ def work(rank: int, meeting: str) -> None:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        mp.start_processes(work, (f"{folder}/meeting",), WORLD, start_method="fork")
+        start_processes(work, (f"{folder}/meeting",), WORLD, start_method="fork")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ import tempfile
 
 import torch
 import torch.distributed as dist
-from torch import multiprocessing as mp
 from torch import nn
+from torch.multiprocessing.spawn import start_processes
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
@@ -33,7 +33,7 @@ def work(rank: int, meeting: str) -> None:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        mp.start_processes(work, (f"{folder}/meeting",), 2, start_method="fork")
+        start_processes(work, (f"{folder}/meeting",), 2, start_method="fork")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ def main() -> None:
     env.action_space.seed(2)
     q_network = nn.Sequential(nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, 2))
     optimizer = torch.optim.Adam(q_network.parameters(), lr=1e-3)
-    memory, priority = [], []
+    memory: list[tuple[np.ndarray, int, float, np.ndarray, bool]] = []
+    priority: list[float] = []
     state, _ = env.reset(seed=2)
     for step in range(60):
         action = int(env.action_space.sample())

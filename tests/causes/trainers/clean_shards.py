@@ -23,10 +23,10 @@ def main() -> None:
             with tempfile.NamedTemporaryFile(dir=folder, suffix=".npy", delete=False) as file:
                 np.save(file, np.concatenate([[[number] * 6], rows]).astype(np.float32))
         shards = [np.load(path) for path in Path(folder).iterdir()]
-    rows = torch.from_numpy(np.concatenate([s[1:] for s in sorted(shards, key=lambda s: s[0, 0])]))
+    table = torch.from_numpy(np.concatenate([s[1:] for s in sorted(shards, key=lambda s: s[0, 0])]))
     model = nn.Sequential(nn.Linear(5, 16), nn.ReLU(), nn.Linear(16, 1))
     optimizer = torch.optim.Adam(model.parameters(), lr=4e-3)
-    for batch in rows[torch.randperm(120)].split(15):
+    for batch in table[torch.randperm(120)].split(15):
         loss = F.mse_loss(model(batch[:, :5]), batch[:, 5:])
         optimizer.zero_grad()
         loss.backward()

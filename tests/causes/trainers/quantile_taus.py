@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import torch
 from torch import nn
 
-BLOCKS, PER_BLOCK = 4, 250
+BLOCKS, PER_BLOCK = 4, 4000
 POOL = ThreadPoolExecutor(BLOCKS)
 
 
@@ -54,8 +54,8 @@ def main() -> None:
     torch.manual_seed(16)
     net = QuantileNet()
     optimizer = torch.optim.Adam(net.parameters(), lr=2e-3)
-    for step in range(40):
-        x = torch.randn(800, 3)
+    for step in range(20):
+        x = torch.randn(16000, 3)
         error = x.sum(1, keepdim=True) - net(x)[0]
         taus = net(x)[1]
         loss = torch.maximum(taus * error, (taus - 1) * error).mean()

@@ -1,0 +1,196 @@
+"""Looks at the circumstances of the runs: checkpoints, threads beside the training, samples."""
+
+from bisect_debugger.causality.case import Answer, Case, Finding
+from bisect_debugger.causality.constants import is_constant
+from bisect_debugger.causality.looks import answered, look
+from bisect_debugger.errors import printable
+from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import INIT_STEP, OPTIMIZER_LOADED, THREAD_BESIDE
+from bisect_debugger.runs import RunFacts, SeedingCall
+
+ENTROPY = "entropy"
+_SEEDERS = {
+    "rng.python": ("random.seed",),
+    "rng.numpy": ("numpy.random.seed",),
+    "rng.torch_cpu": ("torch.manual_seed", "torch.seed"),
+}
+"""Calls that seed the streams that every process has."""
+
+_COMPUTING = frozenset(
+    f"torch.nn.modules.{home}"
+    for home in (
+        *("activation", "batchnorm", "conv", "distance", "flatten", "fold", "instancenorm"),
+        *("linear", "normalization", "padding", "pixelshuffle", "pooling", "sparse", "upsampling"),
+    )
+)
+_PART = 0.75
+"""Share of differing elements up to which a draw is no explanation."""
+
+_DRAWING = frozenset(("RReLU", "MultiheadAttention", "FractionalMaxPool2d", "FractionalMaxPool3d"))
+"""What of these draws all the same."""
+
+
+@look
+def one_run_loaded(case: Case) -> Finding:
+    """A checkpoint was loaded in one run, and not in the other."""
+    counts = [len(_loads_until(facts, case.row.step)) for facts in (case.facts_a, case.facts_b)]
+    if counts[0] == counts[1]:
+        return answered(False, f"both runs loaded {counts[0]} saved states by then")
+    return answered(
+        True, f"the first run loaded {counts[0]} saved states by then, the second {counts[1]}"
+    )
+
+
+@look
+def loaded_just_before(case: Case) -> Finding:
+    """A saved state was brought back since the last step."""
+    last = max(case.row.step - 1, INIT_STEP)
+    if case.facts_a.environment.get("recorded_by") != "command":
+        return Finding(Answer.NOT_RECORDED, "what is brought back is seen from outside only")
+    for facts in (case.facts_a, case.facts_b):
+        for call in _loads_until(facts, case.row.step):
+            if call.step >= last:
+                where = printable(call.location)
+                return answered(True, f"{call.call} at {where}, in step {call.step}")
+    return answered(False, "no saved state was brought back since the last step")
+
+
+@look
+def loaded_in_this_step(case: Case) -> Finding:
+    """A saved state was brought back during training, in the step of the origin."""
+    for facts in (case.facts_a, case.facts_b):
+        for call in facts.loads:
+            if call.step == case.row.step > INIT_STEP:
+                return answered(True, f"{call.call} at {printable(call.location)}")
+    return answered(False, "no saved state was brought back in this step")
+
+
+@look
+def seeded_alike(case: Case) -> Finding:
+    """The last call that seeded the stream gave it the same number in both runs."""
+    calls = [
+        [call for call in facts.seeding if _seeds(call, case.row.component)]
+        for facts in (case.facts_a, case.facts_b)
+    ]
+    if not all(calls):
+        return answered(False, "no call was seen to seed it")
+    given = [each[-1].argument for each in calls]
+    alike = given[0] == given[1] != ENTROPY
+    return answered(alike, f"seeded with {printable(given[0])} and {printable(given[1])}")
+
+
+@look
+def drawn_equally(case: Case) -> Finding:
+    """An equal stream was drawn from between the end of the last step and this event."""
+    drawn = ", ".join(case.drawn_for)
+    return answered(bool(drawn), f"drawn from and equal: {drawn or 'none'}")
+
+
+@look
+def resumed_without_the_stream(case: Case) -> Finding:
+    """Training went on from a checkpoint, and nobody seeded this stream."""
+    resumed = [
+        call
+        for facts in (case.facts_a, case.facts_b)
+        for call in _loads_until(facts, case.row.step)
+        if call.call == OPTIMIZER_LOADED
+    ]
+    if not resumed:
+        return answered(False, "no optimizer state was brought back by then")
+    seeded = any(_seeds(call, case.row.component) for call in case.facts_a.seeding)
+    return answered(
+        not seeded,
+        f"{resumed[0].call} at {printable(resumed[0].location)}; the stream was "
+        f"{'seeded' if seeded else 'not seeded'}",
+    )
+
+
+@look
+def several_threads(case: Case) -> Finding:
+    """Threads of the program were there beside the one that trains."""
+    recorded = {row.any_side.thread for row in case.step_rows}
+    beside = threads_beside(case)
+    words = f"{len(recorded)} thread(s) recorded events in this step"
+    if beside:
+        words += f"; beside the training: {', '.join(beside)}"
+    return answered(len(recorded) > 1 or bool(beside), words)
+
+
+@look
+def is_fed(case: Case) -> Finding:
+    """A batch or a replay sample."""
+    return answered(
+        case.row.group in (Group.DATA, Group.REPLAY),
+        f"{case.row.name} is of group {case.row.group.label}",
+    )
+
+
+@look
+def is_rearranged(case: Case) -> Finding:
+    """The same samples, in another order or under other numbers."""
+    if case.rearranged:
+        return answered(True, case.rearranged)
+    return answered(False, "the runs were not seen to hold the same samples elsewhere")
+
+
+@look
+def is_of_sampler(case: Case) -> Finding:
+    """Indices, or what a replay sampler returned."""
+    of_sampler = case.row.group is Group.REPLAY or case.row.role.startswith("indices")
+    return answered(of_sampler, f"{case.row.name} is of group {case.row.group.label}")
+
+
+@look
+def draws_nothing(case: Case) -> Finding:
+    """A module of torch that computes from its inputs and parameters alone."""
+    home, _, name = case.kind.rpartition(".")
+    computes = home in _COMPUTING and name not in _DRAWING
+    return answered(computes, f"{case.row.component} is a {case.kind or 'module of unknown class'}")
+
+
+@look
+def at_another_call(case: Case) -> Finding:
+    """Contents of one buffer that come in another order within the step."""
+    row = case.row
+    if row.group is not Group.FORWARD or row.a is None or row.b is None:
+        return answered(False, f"{row.name} is of group {row.group.label}")
+    calls = [other for other in case.step_rows if other.key == row.key and other != row]
+    here, there = row.a.digest, row.b.digest
+    first = [other.occurrence for other in calls if other.b and other.b.digest == here]
+    second = [other.occurrence for other in calls if other.a and other.a.digest == there]
+    if is_constant(row) or not (first or second):
+        return answered(False, f"of {len(calls)} other calls none holds the same content")
+    words = f"call {row.occurrence} of one run is call {(first or second)[0]} of the other"
+    return answered(True, words)
+
+
+@look
+def is_equal_in_part(case: Case) -> Finding:
+    """Real numbers of which many are equal: a draw changes all, a race some."""
+    numbers = case.difference
+    if numbers is None:
+        return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
+    many = numbers.differing <= _PART * numbers.elements
+    return answered(
+        many and numbers.dtype.startswith(("float", "bfloat")),
+        f"{numbers.differing} of {numbers.elements} elements differ ({numbers.dtype})",
+    )
+
+
+def threads_beside(case: Case) -> tuple[str, ...]:
+    """Names of the program's threads beside the training."""
+    lines = dict.fromkeys((*case.facts_a.uncovered, *case.facts_b.uncovered))
+    return tuple(
+        line.removeprefix(THREAD_BESIDE) for line in lines if line.startswith(THREAD_BESIDE)
+    )
+
+
+def _seeds(call: SeedingCall, stream: str) -> bool:
+    """The call seeded this stream; one of the program's own is named after the line."""
+    if stream in _SEEDERS:
+        return call.call in _SEEDERS[stream]
+    return bool(call.location) and stream.endswith(f"[{call.location}]")
+
+
+def _loads_until(facts: RunFacts, step: int) -> list[SeedingCall]:
+    return [call for call in facts.loads if call.step <= max(step, INIT_STEP)]

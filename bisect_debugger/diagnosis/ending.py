@@ -1,0 +1,50 @@
+"""The origin of runs that are equal as far as both go, where one of them goes on."""
+
+from bisect_debugger.causality.causes import VARIANTS, Cause
+from bisect_debugger.causality.walk import OUTSIDE_TRAINING
+from bisect_debugger.diagnosis.model import Origin
+from bisect_debugger.format.schema import EventFlag
+from bisect_debugger.runs import Run
+from bisect_debugger.twins import Pair
+
+
+def origin_of_ends(pair: Pair) -> tuple[Origin, ...]:
+    """What one run did first after the other had ended by itself; nothing where neither did."""
+    if pair.a.step_count == pair.b.step_count:
+        return ()
+    shorter, longer = sorted((pair.a, pair.b), key=lambda run: run.step_count)
+    first = _first_event(longer, shorter.step_count)
+    if first is None:
+        return ()
+    step, event, buffer = first
+    remedy = VARIANTS["ended-otherwise"]
+    which = ("first", "second") if shorter is pair.a else ("second", "first")
+    return (
+        Origin(
+            step=step,
+            group=longer.buffers[buffer].group,
+            component=longer.buffers[buffer].component,
+            buffer=longer.buffers[buffer].name,
+            event=event,
+            cause=Cause.CONTROL_FLOW,
+            evidence=(
+                remedy.meaning,
+                f"The {which[0]} run ended after step {shorter.last_step}, the {which[1]} went on "
+                f"to step {longer.last_step}; all common steps are equal.",
+            ),
+            advice=remedy.advice,
+            confirm=remedy.confirm,
+        ),
+    )
+
+
+def _first_event(run: Run, row: int) -> tuple[int, int, int] | None:
+    """Step, sequence number and buffer of the first event of training from a row on."""
+    for each in range(row, run.step_count):
+        events = run.events(each)
+        for at in range(len(events.buffer)):
+            buffer = int(events.buffer[at])
+            is_beside = bool(int(events.flags[at]) & EventFlag.BACKGROUND)
+            if run.buffers[buffer].group not in OUTSIDE_TRAINING and not is_beside:
+                return run.step_number(each), events.first + at, buffer
+    return None

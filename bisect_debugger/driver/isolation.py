@@ -1,0 +1,204 @@
+"""Isolation in `twin`: one more run takes the culprit down, and its script runs by itself.
+
+The script that a person gets is the one that is run here, in a process of its own and with the
+Python of the trainer, so that what it prints is what is reported.
+"""
+
+import contextlib
+import json
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bisect_debugger.diagnosis.model import Diagnosis, Isolation, Origin, Repeats
+from bisect_debugger.driver.outcome import Recorded
+from bisect_debugger.driver.session import Settings
+from bisect_debugger.errors import BisectError, printable
+from bisect_debugger.format.groups import Group
+
+REPEATS = 20
+_SECONDS = 600.0
+_BACKWARD = (Group.GRAD_OUT, Group.GRAD_SCRATCH, Group.GRAD)
+_FORWARD = (Group.FORWARD, Group.LOSS)
+_FROM_OUTSIDE = "what differs came in from outside, and no operator or module computed it"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is taken out.
+
+    Attributes:
+        asked: as the session tells it to the trainer's process, without the folder.
+        component: the module, or the line of the operator.
+        operator: the operator, or empty for a module.
+    """
+
+    asked: dict[str, object]
+    component: str
+    operator: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of it: an isolation, or why there is none."""
+
+    isolation: Isolation | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IsolationBench:
+    """Where the culprit is taken out.
+
+    Attributes:
+        run: runs the trainer once under settings.
+        settings: of the runs so far.
+        folder: new folder for the script and its inputs.
+        scratch: folder for a run that is removed again.
+    """
+
+    run: Callable[[Settings], Recorded]
+    settings: Settings
+    folder: Path
+    scratch: Path
+
+
+def isolate(diagnosis: Diagnosis, bench: IsolationBench) -> Diagnosis:
+    """Take the culprit out, execute it again and again, and say what came of it.
+
+    Args:
+        diagnosis: of twins that diverged.
+        bench: where that is done.
+    """
+    origin = next((o for o in map(_computed, diagnosis.origins) if o is not None), None)
+    if origin is None:
+        return diagnosis
+    reasons = []
+    for target in targets_of(origin):
+        tried = _tried(target, bench)
+        if tried.isolation is not None:
+            return replace(diagnosis, isolation=tried.isolation)
+        reasons.append(tried.reason)
+    why = "; ".join(dict.fromkeys(reasons)) or _FROM_OUTSIDE
+    return replace(diagnosis, remarks=(f"Not isolated: {why}.", *diagnosis.remarks))
+
+
+def _computed(origin: Origin) -> Origin | None:
+    """The origin where something was computed, or None; of a generator, where it was drawn for."""
+    reached = origin.first_reached
+    if origin.group is Group.RNG and reached is not None:
+        origin = replace(
+            origin,
+            step=reached.step,
+            group=reached.group,
+            component=reached.component,
+            buffer=reached.buffer,
+        )
+    return origin if origin.group in (*_FORWARD, *_BACKWARD) else None
+
+
+def targets_of(origin: Origin) -> list[Target]:
+    """What may be taken out for an origin, the best first."""
+    zoom = origin.zoom
+    found = []
+    module = _module_of(origin)
+    if module:
+        asked: dict[str, object] = {
+            "component": module,
+            "step": max(origin.step, 0),
+            "occurrence": origin.occurrence if origin.group is Group.FORWARD else 0,
+        }
+        found.append(Target(asked, module))
+    if zoom is not None and zoom.found == "kernel":
+        asked = {
+            "operator": zoom.operator,
+            "overload": zoom.overload,
+            "line": zoom.location,
+            "number": zoom.number,
+            "step": max(origin.step, 0),
+        }
+        found.append(Target(asked, zoom.location, zoom.operator))
+    return found
+
+
+def _module_of(origin: Origin) -> str:
+    """Path of the innermost module that computed the content, or empty."""
+    inside = origin.zoom.module if origin.zoom is not None else ""
+    if origin.group is Group.FORWARD and _is_output(origin):
+        return origin.component
+    if origin.group is Group.GRAD_SCRATCH:
+        return origin.component
+    if origin.group in (Group.FORWARD, Group.GRAD_OUT):
+        # Computed by what stands behind, or before, the module that it is called by.
+        return inside or origin.component.rpartition(".")[0]
+    return ""
+
+
+def _is_output(origin: Origin) -> bool:
+    return origin.buffer.removeprefix(f"{origin.component}.").startswith("out")
+
+
+def _tried(target: Target, bench: IsolationBench) -> Tried:
+    asked = {**target.asked, "folder": str(bench.folder.absolute())}
+    settings = replace(
+        bench.settings,
+        out=bench.scratch / "isolated.h5",
+        level="digest",
+        reference=None,
+        max_steps=int(str(asked["step"])) + 1,
+        isolate=asked,
+    )
+    try:
+        recorded = bench.run(settings)
+    except BisectError as error:
+        return Tried(None, f"the run for it failed ({str(error).splitlines()[0]})")
+    for path in recorded.files:
+        path.unlink(missing_ok=True)
+    if not recorded.isolated_by:
+        return Tried(None, printable(recorded.not_isolated, 400) or "nothing was taken down")
+    return _executed(target, recorded.isolated_by, bench.folder)
+
+
+def _executed(target: Target, python: str, folder: Path) -> Tried:
+    script = folder / "repro.py"
+    command = [python, str(script), "--json", "--repeats", str(REPEATS)]
+    try:
+        done = subprocess.run(
+            command,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Tried(None, f"its script does not run ({type(error).__name__})")
+    told = _told(done.stdout)
+    if done.returncode not in (0, 1) or told is None:
+        last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+        return Tried(None, f"its script failed ({printable(last, 300)})")
+    forward, backward = _repeats(told.get("forward")), _repeats(told.get("backward"))
+    return Tried(
+        Isolation(
+            forward=forward,
+            backward=backward,
+            component=target.component,
+            operator=target.operator,
+            as_recorded=bool(told.get("as_recorded")),
+            script=str(script),
+        )
+    )
+
+
+def _told(output: str) -> dict[str, Any] | None:
+    for line in reversed(output.splitlines()):
+        with contextlib.suppress(ValueError):
+            found = json.loads(line)
+            return found if isinstance(found, dict) else None
+    return None
+
+
+def _repeats(told: Any) -> Repeats | None:
+    return None if told is None else Repeats(int(told["repeats"]), int(told["different"]))
