@@ -4,6 +4,7 @@
 #   make test      the test-suite (make test-long: with the tests that take minutes)
 #   make check     everything that must hold before a commit, cheapest first
 #   make bench     what probing and searching cost on this machine
+#   make bench-causes  natural faults of many trainers: are component and cause right (an hour)
 #   make samples   record the sample runs again
 #   make screenshots   paint the screens in docs/tui.md again
 #   make format    let ruff lay out the code
@@ -16,6 +17,7 @@
 PYTHON ?=
 PIP_ARGS ?=
 PYTEST_ARGS ?=
+CAUSES_ARGS ?=
 WORKERS ?= 2
 
 VENV := .venv
@@ -31,7 +33,7 @@ CHECKED := bisect_debugger probes tests sample_runs $(wildcard benchmarks/*.py s
 .DEFAULT_GOAL := help
 # The gate goes from cheap to dear, and its last line is that of pytest.
 .NOTPARALLEL:
-.PHONY: help setup demo test test-long check format-check lint contracts types bench samples screenshots format clean distclean
+.PHONY: help setup demo test test-long check format-check lint contracts types bench bench-causes samples screenshots format clean distclean
 
 help:
 	@sed -n 's/^#   *make /make /p' Makefile
@@ -77,6 +79,9 @@ types: $(DEV_READY)
 bench: $(RUN_READY)
 	@ls benchmarks/bench_*.py >/dev/null 2>&1 || { echo "make: no benchmarks in this checkout." >&2; exit 1; }
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+
+bench-causes: $(DEV_READY)
+	$(BIN)/python -m tests.causes --jobs $(WORKERS) $(CAUSES_ARGS)
 
 samples: $(RUN_READY)
 	$(BIN)/python -m sample_runs.regenerate

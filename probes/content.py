@@ -15,12 +15,24 @@ import torch
 from torch.nn.parameter import is_lazy
 from torch.utils import _python_dispatch
 
+from bisect_debugger.format.digests import content_digest
 from bisect_debugger.format.layouts import STORAGE_DTYPES, Layout
-from probes.memory import EMPTY, Unsupported, checked, dense_bytes, is_plain, unseen
+from bisect_debugger.format.schema import EventFlag
+from probes.device_digest import device_digest
+from probes.memory import (
+    EMPTY,
+    Unsupported,
+    checked,
+    dense_bytes,
+    dense_layout,
+    is_plain,
+    unseen,
+)
 from probes.nests import Beyond, leaves
 
 __all__ = ["Part", "Unsupported", "dense_bytes", "is_plain", "leaves", "parts"]
 
+_ON_DEVICE = int(EventFlag.ON_DEVICE)
 _COMPRESSED = {
     torch.sparse_csr: ("crow_indices", "col_indices", "values"),
     torch.sparse_bsr: ("crow_indices", "col_indices", "values"),
@@ -36,12 +48,34 @@ class Part:
     Attributes:
         suffix: what is appended to the buffer's name, empty for a dense value.
         layout: element type and shape.
-        content: (nbytes,) uint8 array over the raw bytes, row-major.
+        read: (nbytes,) uint8 array over the raw bytes, row-major; None where they lie on a device
+            and have not been fetched.
+        tensor: the dense tensor that it is, if it is one.
     """
 
     suffix: str
     layout: Layout
-    content: npt.NDArray[np.uint8]
+    read: npt.NDArray[np.uint8] | None
+    tensor: torch.Tensor | None = None
+
+    @property
+    def content(self) -> npt.NDArray[np.uint8]:
+        """(nbytes,) uint8 array over the raw bytes, row-major; fetched from where they lie."""
+        if self.read is not None:
+            return self.read
+        assert self.tensor is not None, "what is no tensor lies on the host"
+        return dense_bytes(self.tensor)[1]
+
+    def digest(self, *, on_host: bool) -> tuple[bytes, int]:
+        """16-byte digest, and the flag of an event whose algorithm is that for devices, or 0.
+
+        Args:
+            on_host: use the host's algorithm for what lies on the host.
+        """
+        if self.tensor is None or (on_host and self.read is not None):
+            return content_digest(self.content, self.layout), 0
+        with unseen():
+            return device_digest(self.tensor, self.layout), _ON_DEVICE
 
 
 def parts(value: object) -> list[Part]:
@@ -56,7 +90,7 @@ def parts(value: object) -> list[Part]:
     """
     if isinstance(value, torch.Tensor):
         if is_plain(value):
-            return [Part("", *dense_bytes(value))]
+            return [Part("", *dense_bytes(value), value)]
         return _special_tensor(value)
     number = scalar_bytes(value)
     if number is not None:
@@ -113,7 +147,9 @@ def _pieces(tensor: torch.Tensor, suffix: str) -> list[Part]:
         return _named(found, suffix) + _shape(tensor, suffix)
     if tensor.layout is not torch.strided:
         return _pieces(tensor.detach().to_dense(), suffix)
-    return [Part(suffix, *dense_bytes(tensor))]
+    if tensor.is_cuda:
+        return [Part(suffix, dense_layout(tensor), None, tensor)]
+    return [Part(suffix, *dense_bytes(tensor), tensor)]
 
 
 def _refuse_without_values(tensor: torch.Tensor) -> None:
@@ -172,7 +208,7 @@ def _quantized(tensor: torch.Tensor, suffix: str) -> list[Part]:
 
 
 def _renamed(part: Part, suffix: str) -> Part:
-    return Part(suffix, part.layout, part.content)
+    return Part(suffix, part.layout, part.read)
 
 
 def _array(value: Any) -> Part:

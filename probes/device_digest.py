@@ -1,81 +1,43 @@
 """The digest of a tensor where it lies: integer operations of torch, on any device.
 
 Copying a tensor to the host to hash it costs more than training with it, so on a device only 32
-bytes are fetched. The function is a multilinear hash, as in Lemire and Kaser, "Strongly universal
-string hashing is fast" (The Computer Journal 57, 2014): the content is read as 32-bit words `x`,
-and four sums over `key[i] * x[i]` are taken modulo 2**64, each with 64-bit keys of its own. Two
-contents of one length agree in the upper half of one sum with a chance of 2**-32, whatever they
-are, and in all four with 2**-128.
-
-Integers wrap and sums of them do not depend on the order in which a device takes them, so the
-result is exact and the same on every device; every word has a key of its own, so it depends on
-the order of the elements. Contents longer than a block are hashed as a tree: the sums of the blocks
-are the words of the next level, which has other keys.
+bytes are fetched. `bisect_debugger.format.multilinear` defines the function. Integers wrap, and
+sums of them do not depend on the order in which a device takes them, so the result is exact and
+the same on every device; every word has a key of its own, so it depends on the order of elements.
 """
 
 import functools
 
-import numpy as np
-import numpy.typing as npt
 import torch
 import xxhash
 
-from bisect_debugger.format.digests import DEVICE_ALGORITHM
 from bisect_debugger.format.layouts import Layout
-
-__all__ = ["DEVICE_ALGORITHM", "device_digest", "keys_of_level"]
-
-LANES = 4
-BLOCK_WORDS = 1 << 14
-"""Words per block. Four tables of keys of this length are kept on each device."""
+from bisect_debugger.format.multilinear import BLOCK_WORDS, keys_of_level
 
 _CHUNK_BLOCKS = 1 << 8
 """Blocks that are multiplied at once, which bounds the memory taken: 32 MiB per product."""
 
 _WORD_BYTES = 4
-_SEED = 0x9E3779B97F4A7C15
-"""2**64 divided by the golden ratio: digits that nobody chose."""
-
-_U64 = (1 << 64) - 1
 
 
 def device_digest(tensor: torch.Tensor, layout: Layout) -> bytes:
     """16-byte digest of a dense tensor, computed on its device.
 
     Args:
-        tensor: dense, strided, neither lazily conjugated nor negated; it is only read.
+        tensor: dense, strided, of torch's own class; it is only read.
         layout: its element type and shape, which count as the bits do.
     """
     with torch.no_grad():
-        words, tail = _words_of(tensor.detach())
+        words, tail = _words_of(tensor.detach().resolve_conj().resolve_neg())
         sums = _sums(words, tail, level=0)
     # The only thing that is fetched; the host folds the layout in as it does with other digests.
     raw = sums.cpu().numpy().astype("<i8").tobytes()
     return xxhash.xxh3_128_digest(raw, layout.seed)
 
 
-def keys_of_level(level: int) -> npt.NDArray[np.uint64]:
-    """(LANES, BLOCK_WORDS) keys of a level of the tree: splitmix64 of a counter.
-
-    Args:
-        level: 0 for the content, 1 for the sums of its blocks, and so on.
-
-    Source of the generator: Steele, Lea and Flood, "Fast splittable pseudorandom number
-    generators" (OOPSLA 2014).
-    """
-    count = LANES * BLOCK_WORDS
-    with np.errstate(over="ignore"):
-        state = np.arange(1 + level * count, 1 + (level + 1) * count, dtype=np.uint64)
-        state *= np.uint64(_SEED)
-        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        state ^= state >> np.uint64(31)
-    return state.reshape(LANES, BLOCK_WORDS)
-
-
 @functools.lru_cache(maxsize=64)
 def _keys_on(device: torch.device, level: int) -> torch.Tensor:
-    return torch.from_numpy(keys_of_level(level).view(np.int64)).to(device)
+    return torch.from_numpy(keys_of_level(level)).to(device, copy=True)
 
 
 def _words_of(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -122,7 +84,7 @@ def _sums(words: torch.Tensor, tail: torch.Tensor | None, level: int) -> torch.T
     whole = words[: blocks * BLOCK_WORDS].view(blocks, BLOCK_WORDS)
     of_blocks = [
         torch.stack([(part * key).sum(dim=1) for key in keys], dim=1)
-        for part in whole.split(_CHUNK_BLOCKS)
+        for part in torch.split(whole, _CHUNK_BLOCKS)
     ]
     if rest.numel():
         of_blocks.append((keys[:, : rest.numel()] * rest).sum(dim=1).unsqueeze(0))

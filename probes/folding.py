@@ -12,6 +12,7 @@ from bisect_debugger.format.schema import EventFlag
 from probes.threads import ThreadNumbers
 
 _BACKGROUND = int(EventFlag.BACKGROUND)
+_INIT = int(EventFlag.INIT)
 _NEVER_OF_AN_ENGINE = np.array([Group.SIMULATOR, Group.REPLAY, Group.DATA], dtype=np.uint8)
 """Groups that no thread of the autograd engine has events of."""
 
@@ -66,6 +67,9 @@ class Folding:
             self._stepping = self._threads.current()
         rows = np.frombuffer(packed, dtype=row)
         groups = np.array(self._groups, dtype=np.uint8)[rows["buffer"]]
+        # Parameters as they began are read when the first thread comes along, whichever that is.
+        began = (groups == Group.PARAM) & ((rows["flags"] & _INIT) != 0)
+        rows["thread"][began] = self._stepping
         aside = self._aside(rows["thread"], groups)
         if aside.any():
             rows["flags"][aside] |= _BACKGROUND

@@ -67,6 +67,18 @@ def dense_bytes(tensor: torch.Tensor) -> tuple[Layout, npt.NDArray[np.uint8]]:
     return _layout(tensor.dtype, tensor.shape), _bytes_of(tensor)
 
 
+def dense_layout(tensor: torch.Tensor) -> Layout:
+    """Layout of a dense, strided tensor on a device, whose bytes stay where they are.
+
+    Raises:
+        Unsupported: the element type has no place in the format, or the memory is gone.
+    """
+    layout = _layout(tensor.dtype, tensor.shape)
+    if tensor.nbytes:
+        _refuse_unreadable(tensor)
+    return layout
+
+
 def checked(layout: Layout) -> Layout:
     """The layout, if the file can hold its shape.
 
@@ -128,14 +140,18 @@ def _bytes_of(tensor: torch.Tensor) -> npt.NDArray[np.uint8]:
 
 
 def _contiguous_on_host(tensor: torch.Tensor) -> torch.Tensor:
-    if tensor.is_cuda and torch.cuda.is_current_stream_capturing():
-        raise Unsupported("a tensor inside the capture of a CUDA graph")
-    if not tensor.data_ptr() or reach(tensor) > tensor.untyped_storage().nbytes():
-        raise Unsupported(_NO_MEMORY)
+    _refuse_unreadable(tensor)
     if tensor.is_cpu and not tensor.is_conj() and not tensor.is_neg():
         return compact(tensor)
     with unseen():
         return tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
+
+
+def _refuse_unreadable(tensor: torch.Tensor) -> None:
+    if tensor.is_cuda and torch.cuda.is_current_stream_capturing():
+        raise Unsupported("a tensor inside the capture of a CUDA graph")
+    if not tensor.data_ptr() or reach(tensor) > tensor.untyped_storage().nbytes():
+        raise Unsupported(_NO_MEMORY)
 
 
 def reach(tensor: torch.Tensor) -> int:

@@ -182,6 +182,9 @@ class ModuleHooks:
         fresh = not recorder.begun and recorder.begin_step()
         if not recorder.active:
             return
+        root = ports.name.root
+        if root not in recorder.ran and recorder.is_steppers():
+            recorder.ran.add(root)
         flags = _flags(module)
         new_step = self._forward_step != recorder.step
         if new_step and not flags & _RECOMPUTE and recorder.is_steppers():

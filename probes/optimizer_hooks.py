@@ -6,7 +6,7 @@ clock of the recording.
 
 import functools
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -34,7 +34,7 @@ class OptimizerHooks:
         names: Names,
         *,
         before: Callable[[], None],
-        after: Callable[[], None],
+        after: Callable[[Collection[torch.Tensor]], None],
     ) -> None:
         """Hook nothing yet.
 
@@ -42,7 +42,8 @@ class OptimizerHooks:
             recorder: where events go.
             names: names of the parameters.
             before: called before a step, ahead of the gradients.
-            after: called after a step, behind the optimizer's state.
+            after: called after a step, behind the optimizer's state, with the parameters that the
+                optimizer holds.
         """
         self._recorder, self._names = recorder, names
         self._before_step, self._after_step = before, after
@@ -79,9 +80,9 @@ class OptimizerHooks:
         """Do what comes ahead of the gradients."""
         self._before_step()
 
-    def after(self) -> None:
+    def after(self, parameters: Collection[torch.Tensor]) -> None:
         """Do what comes behind the optimizer's state."""
-        self._after_step()
+        self._after_step(parameters)
 
 
 class OptimizerProbe:
@@ -198,7 +199,7 @@ class OptimizerProbe:
                 for path, leaf in _numbers(value):
                     role = key if type(key) is str and not path else _role(key, path)
                     recorder.see(port.moments.get(role) or port.moment(role), leaf)
-        self._owner.after()
+        self._owner.after(self._ports)
 
     def _hyper_parameter(self, group: int, key: str, path: str) -> Slot:
         place = (group, key, path)

@@ -1,14 +1,13 @@
 """Parameters and module buffers: at init, after each step, and changed between steps."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import torch
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
-from probes.content import Part
 from probes.names import Held, TensorName
-from probes.recorder import Recorder
+from probes.recorder import Piece, Recorder
 from probes.slots import LEFT_OUT, Slot
 
 _INIT = int(EventFlag.INIT)
@@ -44,9 +43,17 @@ class Parameters:
         kept = [watched for watched in self._watched if id(watched.slot) not in slots]
         self._watched = kept + new
 
-    def after_step(self) -> None:
-        """Their values after an optimizer step."""
-        self._see_all(0)
+    def after_step(self, stepped: Collection[torch.Tensor]) -> None:
+        """Their values after an optimizer step, where they took part in it or changed.
+
+        A module that nobody holds any more lives on until Python collects the cycle that it is
+        part of, in each run at another step. It does not run, no optimizer steps it and nothing
+        changes it, so nothing is recorded of it.
+
+        Args:
+            stepped: the parameters of the optimizer that made the step.
+        """
+        self._see_all(0, stepped)
 
     def before_step(self) -> None:
         """Those that somebody changed since the end of the last step.
@@ -82,24 +89,42 @@ class Parameters:
         watched.digest = early
         self._recorder.see_digest(slot, early, _INIT)
 
-    def _see_all(self, flags: int) -> None:
+    def _see_all(self, flags: int, stepped: Collection[torch.Tensor] | None = None) -> None:
         self._known_at = self._recorder.step
-        if self._see(self._watched, flags):
+        if self._see(self._watched, flags, stepped):
             self._watched = [watched for watched in self._watched if not watched.held.is_gone]
 
-    def _see(self, several: Iterable["_Watched"], flags: int) -> int:
-        """Record their values now; returns how many places are empty."""
+    def _see(
+        self,
+        several: Iterable["_Watched"],
+        flags: int,
+        stepped: Collection[torch.Tensor] | None = None,
+    ) -> int:
+        """Record their values now; returns how many places are empty.
+
+        Args:
+            several: what is recorded.
+            flags: of the events.
+            stepped: those that are recorded also where they are as they were; None for all.
+        """
         empty = 0
         for watched in several:
-            tensor, slot = watched.held.tensor, watched.slot
+            tensor, slot, before = watched.held.tensor, watched.slot, watched.digest
             digest = watched.digest = slot.digest(tensor)
-            if digest is not None and tensor is not None:
-                self._recorder.see_again(slot, tensor, digest, flags)
-            elif tensor is None:
+            if tensor is None:
                 empty += 1
-            elif slot.buffer != LEFT_OUT:
+                continue
+            pieces: list[Piece] = []
+            if digest is None and slot.buffer != LEFT_OUT:
                 pieces = self._recorder.pieces_of(slot, tensor)
                 watched.digest = _joined(pieces)
+            if stepped is not None and watched.digest == before:
+                took_part = watched.held.name.owner.root in self._recorder.ran
+                if not took_part and tensor not in stepped:
+                    continue
+            if digest is not None:
+                self._recorder.see_again(slot, tensor, digest, flags)
+            else:
                 self._recorder.see_pieces(slot, pieces, flags)
         return empty
 
@@ -126,6 +151,6 @@ class _Watched:
         self.digest: bytes | None = None
 
 
-def _joined(pieces: Iterable[tuple[Part, bytes]]) -> bytes | None:
+def _joined(pieces: Iterable[Piece]) -> bytes | None:
     """One digest for several parts: of a sharded, sparse or wrapped tensor, or one on a device."""
-    return b"".join(digest for _, digest in pieces) or None
+    return b"".join(digest for _, digest, _ in pieces) or None

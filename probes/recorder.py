@@ -20,7 +20,7 @@ from torch._C import DisableTorchFunction
 from torch.compiler import is_compiling
 
 from bisect_debugger.errors import printable
-from bisect_debugger.format.digests import content_digest
+from bisect_debugger.format.digests import DEVICE_ALGORITHM, DEVICE_EVERYWHERE
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.format.schema import END_INCOMPLETE, INIT_STEP, EventFlag
@@ -28,7 +28,7 @@ from probes.content import Part, Unsupported, parts
 from probes.known import KnownTensors
 from probes.narration import say
 from probes.selection import Selection
-from probes.slots import LEFT_OUT, UNRESOLVED, Slot, content_of
+from probes.slots import LEFT_OUT, UNRESOLVED, DeviceSlot, Slot, content_of
 from probes.stats import stats_of
 from probes.writer import RunWriter
 
@@ -36,6 +36,9 @@ P = ParamSpec("P")
 
 Place = tuple[int, int]
 """(buffer id, occurrence in the step)."""
+
+Piece = tuple[Part, bytes, int]
+"""A dense part of a value, its digest, and the flag of the algorithm that made it."""
 
 REUSE_BYTES = 16384
 """Size from which looking a content up is cheaper than hashing it again (about 1 us)."""
@@ -59,6 +62,7 @@ class Recorder:
         at_begin: called when a step begins, before its first event.
         at_end: called with its number after a step was closed, and with the digest of each group
             if it was recorded.
+        ran: names of the roots that the thread that steps has run in this step.
         known: tensors that were hashed in this step already.
         withdraw: takes all hooks away; called after a failure, from where that is safe.
     """
@@ -83,8 +87,12 @@ class Recorder:
         self._keep_content()
         self._slots: dict[tuple[Group, str], Slot] = {}
         self._occurrences: dict[int, int] = {}
+        self.ran: set[str] = set()
         self.known = KnownTensors()
         self._event = writer.event
+        self._on_host = selection.digest != "device"
+        self.new_slot: type[Slot] = Slot if self._on_host else DeviceSlot
+        self._other_algorithm = DEVICE_ALGORITHM if self._on_host else DEVICE_EVERYWHERE
         _recorders.add(self)
 
     def slot(
@@ -101,7 +109,7 @@ class Recorder:
         key = (group, name)
         found = self._slots.get(key)
         if found is None:
-            found = Slot(group, name, component, role, subject, location, kind)
+            found = self.new_slot(group, name, component, role, subject, location, kind)
             self._slots[key] = found
         return found
 
@@ -138,6 +146,7 @@ class Recorder:
             self.step += 1
             self.begun = False
             self._occurrences.clear()
+            self.ran.clear()
             self.known.clear()
             self._keep_content()
             stopped = self.failed or self.closed or self._forked
@@ -291,20 +300,12 @@ class Recorder:
             slot.group, slot.name, slot.component
         ):
             return LEFT_OUT
-        return self.writer.buffer(
-            slot.group,
-            slot.name,
-            slot.component,
-            slot.role,
-            slot.subject,
-            slot.location,
-            slot.kind,
-        )
+        return self.writer.buffer(slot.group, *slot.texts())
 
-    def pieces_of(self, slot: Slot, value: object) -> list[tuple[Part, bytes]]:
+    def pieces_of(self, slot: Slot, value: object) -> list[Piece]:
         """The dense parts of any value with their digests; none where it cannot be read."""
         try:
-            return [(piece, content_digest(piece.content, piece.layout)) for piece in parts(value)]
+            return [(piece, *piece.digest(on_host=self._on_host)) for piece in parts(value)]
         except Exception as reason:  # noqa: BLE001 - what a value refuses is its own affair
             what = (
                 str(reason) if isinstance(reason, Unsupported) else f"it cannot be read ({reason})"
@@ -312,28 +313,21 @@ class Recorder:
             self.writer.uncovered(f"{slot.name}: {printable(what)}")
             return []
 
-    def see_pieces(
-        self, slot: Slot, pieces: Iterable[tuple[Part, bytes]], flags: int
-    ) -> Place | None:
+    def see_pieces(self, slot: Slot, pieces: Iterable[Piece], flags: int) -> Place | None:
         """Record what `pieces_of` returned; buffer and occurrence of its first part."""
         first: Place | None = None
-        for piece, digest in pieces:
+        for piece, digest, on_device in pieces:
             part = slot
             if piece.suffix:
-                part = self.slot(
-                    slot.group,
-                    slot.name + piece.suffix,
-                    slot.component,
-                    slot.role + piece.suffix,
-                    slot.subject,
-                    slot.location,
-                    slot.kind,
-                )
+                part = self.slot(slot.group, *slot.texts(piece.suffix))
             if part.buffer < 0:
                 part.buffer = self._resolve(part)
                 if part.buffer == LEFT_OUT:
                     continue
-            self.write(part, piece.layout, piece.content, digest, flags)
+            if on_device:
+                self.writer.algorithm(self._other_algorithm)
+            content = piece.content if self._keeps_content else _EMPTY
+            self.write(part, piece.layout, content, digest, flags | on_device)
             place = self._count(part.buffer)
             first = first or place
         return first

@@ -6,7 +6,7 @@ models by itself.
 
 import atexit
 import sys
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping, MutableMapping
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -298,8 +298,8 @@ class Recording:
         self._grow()
         self._streams.boundary("optim")
 
-    def _after_optimizer(self) -> None:
-        self._parameters.after_step()
+    def _after_optimizer(self, stepped: Collection[torch.Tensor]) -> None:
+        self._parameters.after_step(stepped)
         self._streams.boundary("end")
 
 

@@ -1,6 +1,7 @@
 """What a recording takes: level, window of steps, groups and name globs."""
 
 import fnmatch
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -10,6 +11,13 @@ from bisect_debugger.format.schema import INIT_STEP
 
 LEVELS = ("coarse", "digest", "stats", "full")
 """A digest per step and group; per event; also numbers; also content."""
+
+
+DIGEST_VARIABLE = "BISECT_DEBUGGER_DIGEST"
+"""Environment variable that says what the argument `digest` of `attach` says."""
+
+DIGESTS = ("auto", "device")
+"""Each tensor by the algorithm for where it lies; all by the one for devices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +34,7 @@ class Selection:
         heads: module paths whose events are kept whatever the globs say.
         payload: first step and one past the last of which contents are kept, at level
             ``full``; None for all.
+        digest: one of `DIGESTS`.
     """
 
     level: str = "digest"
@@ -36,6 +45,7 @@ class Selection:
     exclude: tuple[str, ...] = ()
     heads: tuple[str, ...] = ()
     payload: tuple[int, int] | None = None
+    digest: str = "auto"
 
     def keeps_content(self, step: int) -> bool:
         """Numbers and contents of this step's events are kept, as far as the level keeps any."""
@@ -69,6 +79,24 @@ def known_level(level: str) -> str:
             f"There is no level {printable(str(level))!r}; use one of {', '.join(LEVELS)}."
         )
     return level
+
+
+def known_digest(name: str | None) -> str:
+    """How tensors are hashed, if there is such a way.
+
+    Args:
+        name: one of `DIGESTS`, or None for what the environment says.
+
+    Raises:
+        UsageError: there is no such way.
+    """
+    where = "" if name is not None else f" in {DIGEST_VARIABLE}"
+    name = os.environ.get(DIGEST_VARIABLE) or DIGESTS[0] if name is None else name
+    if name not in DIGESTS:
+        raise UsageError(
+            f"There is no digest {printable(str(name))!r}{where}; use one of {', '.join(DIGESTS)}."
+        )
+    return name
 
 
 def window_of(steps: str | None) -> tuple[int, int | None]:

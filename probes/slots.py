@@ -103,6 +103,11 @@ class Slot:
         self._strides: tuple[int, ...] | None = None
         self._offset = self._needed = 0
 
+    def texts(self, suffix: str = "") -> tuple[str, str, str, str, str, str]:
+        """Name, component, role, subject, location and kind, of the buffer or a part of it."""
+        name, role = self.name + suffix, self.role + suffix
+        return name, self.component, role, self.subject, self.location, self.kind
+
     def digest(self, value: object) -> bytes | None:
         """16-byte digest of a plain tensor, whose layout `layout` is from now on.
 
@@ -158,6 +163,16 @@ class Slot:
         self._seed, self.nbytes = self.layout.seed, self.layout.nbytes
         self._at = (ctypes.c_ubyte * self.nbytes).from_address
         return True
+
+
+class DeviceSlot(Slot):
+    """A slot of a recording that uses the algorithm for devices everywhere: no fast path."""
+
+    __slots__ = ()
+
+    def digest(self, value: object) -> bytes | None:
+        """None: every tensor takes the slow path, in which it is hashed where it lies."""
+        return None
 
 
 def content_of(tensor: torch.Tensor) -> npt.NDArray[np.uint8]:

@@ -40,6 +40,10 @@ __all__ = ["Header", "RunWriter"]
 WAITING_PAYLOAD_BYTES = 64 << 20
 """Payload waiting in memory above which it is written early."""
 
+MOST_OPTIMIZERS = 0xFFFF
+"""Greatest number of an optimizer that the file holds; those after share it. A program that
+builds one for each of its tasks comes to more."""
+
 EVENTS_PER_LOOK = 64
 """An event in so many looks at the clock, for steps that take longer than a flush may wait."""
 
@@ -93,6 +97,7 @@ class RunWriter:
         self.threads = ThreadNumbers()
         self._folding = Folding(self.threads)
         self._uncovered: set[str] = set()
+        self._algorithms: set[str] = set()
         self._until_look = EVENTS_PER_LOOK
         self._started_at = time.monotonic()
         # Init is flushed at once: a process killed early still says what it began with.
@@ -201,6 +206,13 @@ class RunWriter:
         """Note a call that seeded a generator."""
         self._append("seeding", *fitted("seeding", call, argument, location), step)
 
+    def algorithm(self, name: str) -> None:
+        """Note once that digests were computed by another algorithm than the file's first."""
+        with self._lock:
+            if name not in self._algorithms:
+                self._algorithms.add(name)
+                self._append("algorithms", *fitted("algorithms", name))
+
     def uncovered(self, what: str) -> None:
         """Note once what cannot be recorded."""
         with self._lock:
@@ -239,7 +251,7 @@ class RunWriter:
                 first,
                 self._events.rows - first,
                 time.monotonic() - self._started_at,
-                optimizer,
+                min(optimizer, MOST_OPTIMIZERS),
                 closed,
                 pairs_from_bytes(own)[0],
                 pairs_from_bytes(self._folding.running)[0],

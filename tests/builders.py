@@ -32,6 +32,7 @@ from bisect_debugger.diagnosis.model import (
 from bisect_debugger.format.groups import Group
 from bisect_debugger.metrics import Difference, Side
 from bisect_debugger.runs import RunFacts, SeedingCall
+from bisect_debugger.twins.tally import ComponentTally, Exhaustive, Greatest
 
 
 def difference(**fields: Any) -> Difference:
@@ -149,7 +150,34 @@ def full_diagnosis() -> Diagnosis:
         isolation=Isolation(Repeats(20, 0), Repeats(20, 17), "net.head", script="repro/repro.py"),
         control=Control(True),
         remarks=("The environments differ in torch.",),
+        exhaustive=exhaustive(),
     )
+
+
+def exhaustive(**fields: Any) -> Exhaustive:
+    """Of 16 events two differ, one of them with values."""
+    head = ComponentTally(
+        Group.FORWARD,
+        "net.head",
+        events=6,
+        equal=4,
+        differing=2,
+        digest_only=1,
+        elements=12,
+        differing_elements=1,
+        greatest=Greatest(1, "net.head.out", 8, difference()),
+    )
+    rest = ComponentTally(Group.PARAM, "net.head", events=10, equal=10)
+    plain = Exhaustive(
+        steps=4,
+        differing_steps=2,
+        steps_a=0,
+        steps_b=0,
+        beside=0,
+        left_out=0,
+        components=(rest, head),
+    )
+    return replace(plain, **fields)
 
 
 def facts(

@@ -11,6 +11,7 @@ from bisect_debugger.format.digests import (
     step_digests,
 )
 from bisect_debugger.format.groups import GROUP_COUNT
+from bisect_debugger.format.multilinear import multilinear_digest
 from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.runs import Run
 
@@ -42,15 +43,24 @@ def verify(run: Run) -> int:
     return contents
 
 
+def verify_chain(run: Run) -> None:
+    """Compute the running digests again from those of the steps, which is all that coarse keeps."""
+    running, steps = bytes(16), run.steps(0, run.step_count)
+    for row in range(run.step_count):
+        running = chain(running, steps.digest[row].astype(">u8").tobytes())
+        assert run.running_digest(row) == pairs_from_bytes(running)[0].tobytes()
+
+
 def _verify_contents(run: Run, row: int) -> int:
     events = run.events(row)
     found = 0
-    for digest, layout_row in zip(events.digest, events.layout, strict=True):
+    for digest, layout_row, flags in zip(events.digest, events.layout, events.flags, strict=True):
         layout = run.layouts[layout_row]
         elements = run.payload(digest, layout)
         if elements is not None:
             raw = np.ascontiguousarray(elements).reshape(-1).view(np.uint8)
-            expected = pairs_from_bytes(content_digest(raw, layout))[0]
+            compute = multilinear_digest if flags & EventFlag.ON_DEVICE else content_digest
+            expected = pairs_from_bytes(compute(raw, layout))[0]
             assert digest.tolist() == expected.tolist()
             found += 1
     return found

@@ -1,8 +1,8 @@
 """Nodes of one's own in the decision tree: the tree in force is the shipped one and these.
 
 A node of a name that is there takes its place; so a question of one's own is put in front of
-another by taking its name and leading on to it under a new one. Nothing is looked for: only what
-the user names is imported.
+another by taking its name and leading on to it under a new one. Nothing is looked for: only
+what the user names is imported.
 """
 
 import importlib

@@ -1,6 +1,5 @@
 """Which kind of checkpoint a file is: its content decides, its suffix where that is damaged."""
 
-import zipfile
 from enum import Enum
 from pathlib import Path
 
@@ -75,6 +74,8 @@ def _by_content(path: Path, head: bytes, size: int) -> Kind | None:
 
 
 def _of_archive(path: Path) -> Kind | None:
+    import zipfile
+
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()

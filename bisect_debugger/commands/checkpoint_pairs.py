@@ -6,38 +6,17 @@ from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
-from bisect_debugger.checkpoints import (
-    CheckpointComparison,
-    TensorRow,
-    TensorStatus,
-    compare_checkpoints,
-    is_checkpoint,
-)
+from bisect_debugger.checkpoints.compare import compare_checkpoints
+from bisect_debugger.checkpoints.comparison import CheckpointComparison, TensorRow, TensorStatus
 from bisect_debugger.commands.output import say, write
 from bisect_debugger.diagnosis import Verdict
 from bisect_debugger.diagnosis.as_json import metrics_as_plain, to_json
-from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.errors import UsageError
 
 COMPARISON_VERSION = 1
 """Version of the JSON; docs/json.md describes it."""
 
 _TENSORS_LISTED = 20
-
-
-def asks_for_checkpoints(paths: list[str]) -> bool:
-    """Whether the files are checkpoints.
-
-    Raises:
-        UsageError: some are and some are not.
-    """
-    found = [path for path in paths if is_checkpoint(path)]
-    if found and len(found) < len(paths):
-        other = next(path for path in paths if path not in found)
-        raise UsageError(
-            f"{printable(found[0])} is a checkpoint and {printable(other)} is none; compare runs "
-            "with runs and checkpoints with checkpoints."
-        )
-    return bool(found)
 
 
 def run_checkpoints(arguments: argparse.Namespace) -> int:

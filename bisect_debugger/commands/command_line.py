@@ -25,6 +25,11 @@ def add_recording(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-steps", type=positive, metavar="N", help="end the trainer after N optimizer steps"
     )
+    parser.add_argument(
+        "--fsync",
+        action="store_true",
+        help="have each flush on the disk before going on, for when the power may fail",
+    )
     for name, words in (("include", "record"), ("exclude", "leave out")):
         parser.add_argument(
             f"--{name}",
@@ -44,6 +49,7 @@ def settings_of(arguments: argparse.Namespace, out: Path) -> Settings:
         include=tuple(arguments.include),
         exclude=tuple(arguments.exclude),
         max_steps=arguments.max_steps,
+        fsync=arguments.fsync,
     )
 
 

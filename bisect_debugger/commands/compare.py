@@ -5,14 +5,16 @@ Also for checkpoints, by named tensor; see `checkpoint_pairs`.
 
 import argparse
 import sys
+from dataclasses import replace
 
-from bisect_debugger.commands.checkpoint_pairs import asks_for_checkpoints, run_checkpoints
+from bisect_debugger.checkpoints.kinds import is_checkpoint
 from bisect_debugger.commands.output import check_target, say, write
 from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis import diagnose
 from bisect_debugger.diagnosis.as_json import as_json
-from bisect_debugger.errors import UsageError
-from bisect_debugger.report import render_diagnosis
+from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.report.exhaustive import ROWS_SHOWN, render_exhaustive
+from bisect_debugger.report.text import render_diagnosis
 from bisect_debugger.twins import open_pair
 
 
@@ -31,6 +33,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="largest relFro that still counts as the same run",
     )
     parser.add_argument(
+        "--all",
+        action="store_true",
+        dest="everything",
+        help="compare every event and value to the end, not only what the verdict needs",
+    )
+    parser.add_argument(
         "-v", "--verbose", action="store_true", help="everything that the UI shows, as text"
     )
     add_tree_option(parser)
@@ -41,12 +49,22 @@ def run(arguments: argparse.Namespace) -> int:
     targets = (arguments.json, arguments.note)
     _check(arguments.runs, targets, force=arguments.force)
     use_trees(arguments)
-    if asks_for_checkpoints(arguments.runs):
+    if _asks_for_checkpoints(arguments.runs):
+        from bisect_debugger.commands.checkpoint_pairs import run_checkpoints
+
         return run_checkpoints(arguments)
     diagnosis = diagnose(arguments.runs, arguments.tolerance)
+    if arguments.everything:
+        from bisect_debugger.twins.exhaustive import compare_all
+
+        with open_pair(diagnosis.runs[0].path, diagnosis.runs[1].path) as pair:
+            diagnosis = replace(diagnosis, exhaustive=compare_all(pair))
     if arguments.json is not None:
         write(arguments.json, as_json(diagnosis) + "\n", force=arguments.force)
     text = render_diagnosis(diagnosis, trail=arguments.verbose)
+    if diagnosis.exhaustive is not None:
+        most = len(diagnosis.exhaustive.components) if arguments.verbose else ROWS_SHOWN
+        text += "\n\nEvery event\n" + render_exhaustive(diagnosis.exhaustive, most)
     if arguments.note is not None or arguments.verbose:
         with open_pair(diagnosis.runs[0].path, diagnosis.runs[1].path) as pair:
             if arguments.note is not None:
@@ -73,6 +91,22 @@ def _check(runs: list[str], targets: tuple[str | None, str | None], *, force: bo
         raise UsageError("JSON and note cannot go to the same place; name two.")
     for target in targets:
         check_target(target, force=force, inputs=runs)
+
+
+def _asks_for_checkpoints(paths: list[str]) -> bool:
+    """Whether the files are checkpoints.
+
+    Raises:
+        UsageError: some are and some are not.
+    """
+    found = [path for path in paths if is_checkpoint(path)]
+    if found and len(found) < len(paths):
+        other = next(path for path in paths if path not in found)
+        raise UsageError(
+            f"{printable(found[0])} is a checkpoint and {printable(other)} is none; compare runs "
+            "with runs and checkpoints with checkpoints."
+        )
+    return bool(found)
 
 
 def tolerance(text: str) -> float:

@@ -15,7 +15,7 @@ from bisect_debugger.commands.output import say, write
 from bisect_debugger.diagnosis import Diagnosis, diagnose_pair
 from bisect_debugger.errors import BisectError, UsageError, printable
 from bisect_debugger.note import render_note
-from bisect_debugger.report import render_diagnosis
+from bisect_debugger.report.text import render_diagnosis
 from bisect_debugger.twins import open_pair
 
 _PACKAGE = Path(__file__).resolve().parent.parent

@@ -18,7 +18,7 @@ from bisect_debugger.driver.twins import Plan, TwinResult, run_twins
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.note import render_note
 from bisect_debugger.progress import Listener, Stop
-from bisect_debugger.report import render_diagnosis
+from bisect_debugger.report.text import render_diagnosis
 from bisect_debugger.twins import open_pair
 from bisect_debugger.views.everything import render_everything
 

@@ -10,6 +10,7 @@ from typing import Any
 from bisect_debugger.diagnosis.model import DIAGNOSIS_VERSION, Diagnosis, Onset, Origin
 from bisect_debugger.format.groups import Group
 from bisect_debugger.metrics import Difference
+from bisect_debugger.twins.tally import Exhaustive, Greatest
 
 
 def as_json(diagnosis: Diagnosis) -> str:
@@ -44,6 +45,7 @@ def as_plain(diagnosis: Diagnosis) -> dict[str, Any]:
         "pairs": [asdict(pair) for pair in d.pairs],
         "control": asdict(d.control) if d.control else None,
         "remarks": d.remarks,
+        "exhaustive": _exhaustive(d.exhaustive) if d.exhaustive else None,
     }
     result: dict[str, Any] = _plain(plain)
     return result
@@ -92,6 +94,44 @@ def _origin(origin: Origin) -> dict[str, Any]:
         "trail": [asdict(step) for step in origin.trail],
         "zoom": asdict(origin.zoom) if origin.zoom else None,
         "alternatives": [asdict(each) for each in origin.alternatives],
+    }
+
+
+def _exhaustive(everything: Exhaustive) -> dict[str, Any]:
+    """Components that are equal throughout are in the totals alone."""
+    counts = ("equal", "moved", "differing", "one_sided", "digest_only", "other_layout")
+    return {
+        "steps": everything.steps,
+        "differing_steps": everything.differing_steps,
+        "steps_only_a": everything.steps_a,
+        "steps_only_b": everything.steps_b,
+        "events": everything.events,
+        **{name: everything.total(name) for name in (*counts, *_ELEMENTS)},
+        "beside": everything.beside,
+        "left_out": everything.left_out,
+        "components": [
+            {
+                "group": tally.group,
+                "component": tally.component,
+                "events": tally.events,
+                **{name: getattr(tally, name) for name in (*counts, *_ELEMENTS)},
+                "greatest": _greatest(tally.greatest) if tally.greatest else None,
+            }
+            for tally in everything.components
+            if tally.events > tally.equal
+        ],
+    }
+
+
+_ELEMENTS = ("elements", "differing_elements")
+
+
+def _greatest(greatest: Greatest) -> dict[str, Any]:
+    return {
+        "step": greatest.step,
+        "buffer": greatest.buffer,
+        "event": greatest.event,
+        "metrics": metrics_as_plain(greatest.difference),
     }
 
 

@@ -12,6 +12,7 @@ from bisect_debugger.causality.causes import Cause
 from bisect_debugger.format.groups import Group
 from bisect_debugger.metrics.difference import Difference
 from bisect_debugger.runs.operators import Excerpt
+from bisect_debugger.twins.tally import Exhaustive
 
 __all__ = [
     "Alternative",
@@ -284,6 +285,8 @@ class Diagnosis:
     control: Control | None = None
     remarks: tuple[str, ...] = field(default=())
     """What a reader must know to judge the verdict: incomplete runs, other environments."""
+    exhaustive: Exhaustive | None = None
+    """Every event of the two runs compared, where that was asked for."""
 
     @property
     def exit_code(self) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bisect_debugger.causality.causes import REMEDIES
+from bisect_debugger.causality.causes import REMEDIES, VARIANTS
 from bisect_debugger.causality.knobs import KNOBS, Knob, in_order_for, knob_called
 from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Alternative, Experiment, Origin, Verdict
@@ -231,12 +231,13 @@ def _refined(origin: Origin, knob: Knob) -> Origin:
     if cause is origin.cause:
         return origin
     remedy = REMEDIES[cause]
+    meant = {known.meaning for known in (*REMEDIES.values(), *VARIANTS.values())}
     before = Alternative(origin.cause, "The recordings alone spoke for it.")
     others = (each for each in origin.alternatives if each.cause is not cause)
     return replace(
         origin,
         cause=cause,
-        evidence=(origin.evidence[0], remedy.meaning, *origin.evidence[2:]),
+        evidence=tuple(remedy.meaning if words in meant else words for words in origin.evidence),
         advice=(knob.advice, *(line for line in remedy.advice if line != knob.advice)),
         confirm=remedy.confirm,
         alternatives=(before, *others),

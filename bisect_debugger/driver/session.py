@@ -55,6 +55,7 @@ class Settings:
         names: what tells the processes of the first run apart, and the suffix of each one's file.
         mode: ``record``, or ``witness`` for a bare run.
         witness: also tell the final parameters.
+        fsync: each flush of the recording waits until the disk has it.
         knobs: conditions that are changed, by the names of `KNOB_VARIABLES` and of the recorder.
         zoom: steps of which single operators are recorded.
         isolate: the module call, or the operator, that a script is written for, or None.
@@ -73,6 +74,7 @@ class Settings:
     names: tuple[tuple[str, str], ...] = ()
     mode: str = "record"
     witness: bool = False
+    fsync: bool = False
     knobs: tuple[str, ...] = ()
     zoom: tuple[int, ...] = ()
     isolate: Mapping[str, object] | None = None

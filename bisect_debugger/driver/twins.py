@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bisect_debugger.diagnosis import Diagnosis, diagnose
+from bisect_debugger.diagnosis import Diagnosis, diagnose, diagnose_pair
+from bisect_debugger.diagnosis.findings import keep
 from bisect_debugger.diagnosis.model import Control, Experiment, PairVerdict, Verdict
 from bisect_debugger.driver.experiments import Bench, explain, repeats_for
 from bisect_debugger.driver.isolation import IsolationBench, isolate
@@ -26,6 +27,7 @@ from bisect_debugger.driver.session import Settings
 from bisect_debugger.driver.zoom import elsewhere_words, zoom_steps
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.progress import ExperimentsBegan, Judging, Phase, Told, TwinsBegan
+from bisect_debugger.twins import open_pair
 
 MOST_RUNS = 26
 FOLDER = Path(".bisect-debugger")
@@ -135,12 +137,25 @@ def _run_in(folder: Path, plan: Plan, watch: Watch) -> TwinResult:
     watch.listener(Judging("all steps of the runs"))
     result = _judge(recorded, folder, plan.tolerance)
     try:
-        return _deepened(plan, settings, result, recorded[0], watch)
+        result = _deepened(plan, settings, result, recorded[0], watch)
+        _keep(result, watch)
+        return result
     except KeyboardInterrupt:
         files = " ".join(printable(str(path)) for path in result.files)
         watch.listener(Told(f"interrupted; found so far: {result.diagnosis.sentence}"))
         watch.listener(Told(f"see it with: bisect-debugger compare {files}"))
         raise
+
+
+def _keep(result: TwinResult, watch: Watch) -> None:
+    """Let whoever opens these runs later be told what more runs told."""
+    if not result.diagnosis.experiments and result.diagnosis.isolation is None:
+        return
+    try:
+        with open_pair(*result.files) as pair:
+            keep(result.diagnosis, diagnose_pair(pair), pair)
+    except OSError as error:
+        watch.listener(Told(f"the findings cannot be kept ({error.strerror})"))
 
 
 def _first_pass(plan: Plan, settings: Settings, watch: Watch) -> tuple[list[Recorded], Settings]:
@@ -307,12 +322,13 @@ def _moved(before: int, now: int | None, steps: int) -> str:
         return (
             f"The onset did not come again: two more runs are bit-equal over {steps} steps, where "
             f"the first pair diverged at {where}. A race behaves so, and so does what depends on "
-            "the hash seed or the clock: more runs (--runs) tell how often."
+            "the hash seed or the clock: more runs (--runs) tell how often. No operator can be "
+            "named."
         )
     there = "init" if now == -1 else f"step {now}"
     return (
         f"The onset moved: {where} in the first pass, {there} in the second. A race behaves so, "
-        "and so does what depends on the clock."
+        "and so does what depends on the clock. No operator can be named."
     )
 
 

@@ -111,6 +111,7 @@ SEEDING = (
 )
 UNCOVERED = (_text("uncovered/what", NAME_BYTES),)
 END = (_text("end/state", 16), _text("end/reason", NAME_BYTES))
+ALGORITHMS = (_text("algorithms/name", 64),)
 PAYLOAD_INDEX = (
     Column("payload/index/digest", "<u8", width=2, chunk_rows=512),
     Column("payload/index/layout", "<u4", chunk_rows=512),
@@ -138,10 +139,14 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "seeding": SEEDING,
     "uncovered": UNCOVERED,
     "end": END,
+    "algorithms": ALGORITHMS,
     "payload/index": PAYLOAD_INDEX,
 }
 
 ALL_COLUMNS = (*(column for table in TABLES.values() for column in table), *PAYLOAD_VALUES.values())
+
+LATER = ALGORITHMS
+"""Columns that the first files of this version lack; such a file holds no row of them."""
 
 END_COMPLETE = "complete"
 END_INCOMPLETE = "incomplete"
@@ -170,6 +175,8 @@ class EventFlag(IntFlag):
     BACKGROUND = 64
     """Seen in a thread beside the one that steps. Which step it stands in is chance, so it is part
     of no digest of a step, and one that is missing or extra there is no finding."""
+    ON_DEVICE = 128
+    """The digest was computed by the algorithm for tensors on a device."""
 
 
 def fit_name(text: str, width: int = NAME_BYTES) -> bytes:

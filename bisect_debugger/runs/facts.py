@@ -1,8 +1,10 @@
 """Frozen facts about a run: what was recorded, where, and how it ended."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bisect_debugger.format import schema
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import RAISED
 
@@ -69,6 +71,7 @@ class RunFacts:
         stopped: it was ended on purpose, so its end says nothing about the trainer's.
         killed: the process ended without closing the file, or still runs.
         selection: what the recording was asked to take, by the names of `schema.SELECTION`.
+        algorithms: digest algorithms in use beside the file's first.
     """
 
     path: Path
@@ -86,6 +89,7 @@ class RunFacts:
     stopped: bool = False
     killed: bool = False
     selection: dict[str, str] = field(default_factory=dict)
+    algorithms: frozenset[str] = frozenset()
 
     @property
     def ended_by_itself(self) -> bool:
@@ -97,3 +101,22 @@ class RunFacts:
         """The recording ended early although the trainer may have gone on."""
         raised = self.end_reason.startswith(RAISED)
         return not self.complete and not self.killed and not raised
+
+
+END_REASONS: dict[str, Callable[[str], str]] = {
+    schema.END_COMPLETE: lambda reason: "",
+    schema.END_STOPPED: lambda reason: reason or "stopped",
+    schema.END_INCOMPLETE: lambda reason: reason or "the recorder gave no reason",
+}
+
+
+def end_reason(state: str, reason: str) -> str:
+    """Why a run is not complete or was stopped, or empty.
+
+    Args:
+        state: what it ended in; anything but a known state is no end.
+        reason: as it was recorded.
+    """
+    if state in END_REASONS:
+        return END_REASONS[state](reason)
+    return "the process ended without closing the file (killed, or still running)"

@@ -5,7 +5,7 @@ stays true on any machine, instead of asserting seconds.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -20,12 +20,14 @@ from bisect_debugger.format.groups import GROUP_COUNT, Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.runs.blocks import EventBlock, StepBlock, occurrences
 from bisect_debugger.runs.columns import Columns
-from bisect_debugger.runs.facts import Buffer, RunFacts, SeedingCall
+from bisect_debugger.runs.facts import END_REASONS, Buffer, RunFacts, SeedingCall, end_reason
 from bisect_debugger.runs.opening import damaged, open_file
 from bisect_debugger.runs.payload import PayloadStore
 
 BLOCK_ROWS = 1 << 17
 """Rows of a table that are read at a time where a whole table has to be looked at."""
+
+_FIRST_ROWS = 1024
 
 
 class Run:
@@ -87,14 +89,15 @@ class Run:
                 created=attributes.get("created", ""),
                 window=attributes.get("window", ""),
                 complete=state in (schema.END_COMPLETE, schema.END_STOPPED),
-                end_reason=_end_reason(state, reasons[-1] if reasons else ""),
+                end_reason=end_reason(state, reasons[-1] if reasons else ""),
                 environment=environment,
                 seeding=tuple(call for call in calls if call.call not in schema.LOADING_CALLS),
                 uncovered=tuple(self._columns.texts("uncovered/what")),
                 loads=tuple(call for call in calls if call.call in schema.LOADING_CALLS),
                 stopped=state == schema.END_STOPPED,
-                killed=state not in _END_REASONS,
+                killed=state not in END_REASONS,
                 selection={name: attributes.get(name, "") for name in schema.SELECTION},
+                algorithms=frozenset(self._algorithms()),
             )
 
     @cached_property
@@ -245,6 +248,38 @@ class Run:
             raise damaged(self.path, ValueError("the columns of events are not equally long"))
         return block
 
+    def event_columns(
+        self, lo: int, hi: int, names: Sequence[str]
+    ) -> tuple[int, npt.NDArray[np.int64], list[npt.NDArray[Any]]]:
+        """Columns of the events of rows ``lo:hi``, all at once: mind how many there are.
+
+        Args:
+            lo: first row of the steps table.
+            hi: one past the last.
+            names: columns of the events table, e.g. ``digest``.
+
+        Returns:
+            The first event's row in the whole run, (hi - lo,) events of each step, the columns.
+
+        Raises:
+            UnreadableRun: the steps do not follow each other, or events are missing.
+        """
+        firsts = self._columns.read("steps/first_event", lo, hi).astype(np.int64)
+        counts = self.event_counts(lo, hi)
+        whole = len(firsts) == len(counts) == hi - lo and (counts >= 0).all()
+        if not whole or not np.array_equal(firsts[1:], firsts[:-1] + counts[:-1]):
+            raise damaged(self.path, ValueError("the events of a step are not where it says"))
+        start = int(firsts[0]) if len(firsts) else 0
+        end = start + int(counts.sum())
+        if start < 0 or not self._ends_within(start, end - start):
+            raise damaged(self.path, ValueError("a step claims events that are not there"))
+        found = [self._columns.read(f"events/{name}", start, end) for name in names]
+        for name, values in zip(names, found, strict=True):
+            there = {"buffer": len(self.buffers), "layout": len(self.layouts)}.get(name)
+            if there is not None and len(values) and values.max() >= there:
+                raise damaged(self.path, ValueError("an event names a buffer that is not there"))
+        return start, counts, found
+
     def row_of_event(self, event: int) -> int:
         """Row of the step that holds an event, by binary search; -1 where none begins before it."""
         return bisect_right(range(self.step_count), event, key=self._first_event) - 1
@@ -264,11 +299,14 @@ class Run:
     def _first_event_of(self, index: int) -> int | None:
         if self.facts.level == "coarse":
             return None
-        for lo in range(0, self.event_count, BLOCK_ROWS):
-            block = self._columns.read("events/buffer", lo, min(lo + BLOCK_ROWS, self.event_count))
+        lo, rows, end = 0, _FIRST_ROWS, self.event_count
+        while lo < end:
+            block = self._columns.read("events/buffer", lo, min(lo + rows, end))
             places = np.flatnonzero(block == index)
             if len(places):
                 return lo + int(places[0])
+            # Most buffers are in the first steps, so the blocks begin small.
+            lo, rows = lo + rows, min(4 * rows, BLOCK_ROWS)
         return None
 
     def first_nan(self) -> tuple[int, str] | None:
@@ -312,11 +350,17 @@ class Run:
             None where no payload was recorded for it.
         """
         with self._columns.decoding():
-            return self._payload.get(digest, layout)
+            return self.contents.get(digest, layout)
 
     @cached_property
-    def _payload(self) -> PayloadStore:
-        return PayloadStore(self._file, self.layouts)
+    def contents(self) -> PayloadStore:
+        """The contents that were kept, to be read in bulk.
+
+        Raises:
+            UnreadableRun: their index cannot be read.
+        """
+        with self._columns.decoding():
+            return PayloadStore(self._columns, self.layouts)
 
     def _first_event(self, row: int) -> int:
         return int(self._columns.read("steps/first_event", row, row + 1)[0])
@@ -325,6 +369,9 @@ class Run:
         first = self._first_event(row)
         count = int(self._columns.read("steps/event_count", row, row + 1)[0])
         return first, count
+
+    def _algorithms(self) -> list[str]:
+        return self._columns.texts("algorithms/name") if "algorithms" in self._file else []
 
     def _noted_calls(self) -> tuple[SeedingCall, ...]:
         texts = self._columns.texts
@@ -348,16 +395,3 @@ def open_run(path: str | Path) -> Run:
 
 def _plain(value: object) -> str:
     return value if isinstance(value, str) else str(value)
-
-
-_END_REASONS: dict[str, Callable[[str], str]] = {
-    schema.END_COMPLETE: lambda reason: "",
-    schema.END_STOPPED: lambda reason: reason or "stopped",
-    schema.END_INCOMPLETE: lambda reason: reason or "the recorder gave no reason",
-}
-
-
-def _end_reason(state: str, reason: str) -> str:
-    if state in _END_REASONS:
-        return _END_REASONS[state](reason)
-    return "the process ended without closing the file (killed, or still running)"

@@ -4,6 +4,7 @@ Layouts and checksum are those of the HDF5 file format specification, version 3.
 Level 0A - Format Signature and Superblock" and "Disk Format: Level 1E - Global Heap".
 """
 
+import re
 from pathlib import Path
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -17,6 +18,7 @@ _HEAP_BYTES = 4 << 20
 """Attributes are written when a file is made, so their texts stand this far at most."""
 
 _HEAP_HEADER = 16
+_HEAP = re.compile(rb"GCOL\x01\x00\x00\x00")
 _MASK = 0xFFFFFFFF
 
 
@@ -80,8 +82,8 @@ def _turned(word: int, by: int) -> int:
 
 def _heaps_end(head: bytes) -> bool:
     """Every collection of texts can be walked to its end; HDF5 itself would walk for ever."""
-    start = head.find(b"GCOL\x01\0\0\0")
-    while start >= 0:
+    for found in _HEAP.finditer(head):
+        start = found.start()
         size = int.from_bytes(head[start + 8 : start + 16], "little")
         end, place = start + size, start + _HEAP_HEADER
         while place + _HEAP_HEADER <= min(end, len(head)):
@@ -92,5 +94,4 @@ def _heaps_end(head: bytes) -> bool:
             if taken < _HEAP_HEADER or place + taken > end:
                 return False
             place += taken
-        start = head.find(b"GCOL\x01\0\0\0", start + 4)
     return True

@@ -40,6 +40,15 @@ def check_comparable(a: Run, b: Run) -> None:
             f"{names} were recorded over other steps at level coarse, which cannot tell what the "
             "first recorded step holds in addition; record both over the same steps."
         )
+    if a.facts.algorithms != b.facts.algorithms:
+        left, right = (
+            ", ".join(sorted(map(printable, run.facts.algorithms))) or "none" for run in (a, b)
+        )
+        raise NotComparable(
+            f"{names} hold digests of other algorithms (for tensors on a device: {left} against "
+            f"{right}), and two algorithms never agree; record both on devices of one kind, with "
+            "one setting of BISECT_DEBUGGER_DIGEST."
+        )
     option = _other_option(a.facts, b.facts)
     if option:
         left, right = (printable(run.facts.selection.get(option, "") or "none") for run in (a, b))

@@ -126,14 +126,14 @@ class Pair:
 
     def different_rows(self, start: int) -> Iterator[int]:
         """Every common row from ``start`` on that differs, read in blocks."""
-        rows = self._rows_where(self._steps_apart, start)
+        rows = self._rows_where(self.steps_apart, start)
         return (row for row in rows if self._is_apart(row))
 
     def different_rows_before(self, end: int) -> Iterator[int]:
         """Every common row before ``end`` that differs, the last one first, read in blocks."""
         for hi in range(min(end, self.step_count), 0, -_SCAN_BLOCK):
             lo = max(0, hi - _SCAN_BLOCK)
-            for offset in np.flatnonzero(self._steps_apart(lo, hi))[::-1].tolist():
+            for offset in np.flatnonzero(self.steps_apart(lo, hi))[::-1].tolist():
                 if self._is_apart(lo + offset):
                     yield lo + offset
 
@@ -186,7 +186,7 @@ class Pair:
         """(n, GROUP_COUNT) how each group of common rows ``lo:hi`` compares; see `ribbon`."""
         ranks = digest_ranks(*self._picked(Run.group_digests, lo, hi))
         if self._verifies or self._openings:
-            unsure = self._steps_apart(lo, hi) & self._verifies
+            unsure = self.steps_apart(lo, hi) & self._verifies
             unsure[[row - lo for row in self._openings if lo <= row < hi]] = True
             for offset in np.flatnonzero(unsure).tolist():
                 ranks[offset] = ranks_of_rows(self.rows(lo + offset))
@@ -223,6 +223,20 @@ class Pair:
         last = self.step_count - 1
         return last if self._stopped_sides(last) else None
 
+    def is_whole(self, row: int) -> bool:
+        """All events of a common step are compared: no window opens in it and no run stops."""
+        return row not in self._openings and row != self.stopped_row
+
+    def rows_in_runs(self, lo: int, hi: int) -> tuple[npt.NDArray[np.int64], ...]:
+        """Rows of common rows ``lo:hi`` in the steps table of either run."""
+        return self._spans(lo, hi)
+
+    def steps_apart(self, lo: int, hi: int) -> npt.NDArray[np.bool_]:
+        """(n,) whether the digests of the steps at common rows ``lo:hi`` differ."""
+        left, right = self._picked(Run.step_digests, lo, hi)
+        apart: npt.NDArray[np.bool_] = (left != right).any(axis=1)
+        return apart
+
     def _stopped_sides(self, row: int) -> list[Side]:
         rows = self._in_runs(row)
         return stopped_sides((self.a, self.b), rows)
@@ -254,12 +268,6 @@ class Pair:
             for run, rows in zip((self.a, self.b), self._spans(lo, hi), strict=True)
         )
         return left, right
-
-    def _steps_apart(self, lo: int, hi: int) -> npt.NDArray[np.bool_]:
-        """(n,) whether the digests of the steps at common rows ``lo:hi`` differ."""
-        left, right = self._picked(Run.step_digests, lo, hi)
-        apart: npt.NDArray[np.bool_] = (left != right).any(axis=1)
-        return apart
 
     def _groups_apart(self, lo: int, hi: int) -> npt.NDArray[np.bool_]:
         """(n, GROUP_COUNT) the same of each group."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.runs import Buffer, EventBlock, Run
-from bisect_debugger.twins.align import align
+from bisect_debugger.twins.align import Match, align
 from bisect_debugger.twins.calls import in_canonical_order
 from bisect_debugger.twins.model import Row, Seen, Status
 
@@ -40,15 +40,23 @@ class StepAligner:
         """
         keys_b, extra = self._b_to_key
         mapped = keys_b[right.buffer] if len(right) else np.empty(0, dtype=np.int64)
+        seen = (_seen(self._a, left), _seen(self._b, right))
+        buffer_of = _Names(self._a.buffers, extra)
         placed: list[tuple[float, Row]] = []
-        for thread in np.union1d(left.thread, right.thread):
+        # Not np.union1d, which imports the masked arrays.
+        for thread in sorted({*left.thread.tolist(), *right.thread.tolist()}):
             picks_a = np.flatnonzero((left.thread == thread) & keep[0])
             picks_b = np.flatnonzero((right.thread == thread) & keep[1])
             keys = (left.buffer[picks_a].astype(np.int64), mapped[picks_b])
-            if not np.array_equal(*keys):
-                picks_a = picks_a[in_canonical_order(keys[0].tolist(), self._buffer_of(extra))]
-                picks_b = picks_b[in_canonical_order(keys[1].tolist(), self._buffer_of(extra))]
-            placed += self._thread_rows(step, left, picks_a, right, picks_b, mapped, extra)
+            if np.array_equal(*keys):
+                matches: list[Match] = [
+                    (a, b, False) for a, b in zip(picks_a.tolist(), picks_b.tolist(), strict=True)
+                ]
+            else:
+                picks_a = picks_a[in_canonical_order(keys[0].tolist(), buffer_of)]
+                picks_b = picks_b[in_canonical_order(keys[1].tolist(), buffer_of)]
+                matches = _aligned(left, picks_a, right, picks_b, mapped)
+            placed += self._thread_rows(step, left, right, matches, seen, mapped, buffer_of)
         placed.sort(key=lambda entry: entry[0])
         return [row for _, row in placed]
 
@@ -56,59 +64,51 @@ class StepAligner:
         self,
         step: int,
         left: EventBlock,
-        picks_a: npt.NDArray[np.int64],
         right: EventBlock,
-        picks_b: npt.NDArray[np.int64],
+        matches: Sequence[Match],
+        seen: tuple[list[Seen], list[Seen]],
         mapped: npt.NDArray[np.int64],
-        extra: dict[int, Buffer],
+        buffer_of: "_Names",
     ) -> list[tuple[float, Row]]:
         """Rows of one thread, each with its place in the step."""
         placed: list[tuple[float, Row]] = []
         place = -1.0
-        buffer_of = self._buffer_of(extra)
-        for a, b, moved in align(
-            left.buffer[picks_a].tolist(),
-            mapped[picks_b].tolist(),
-            [tuple(pair) for pair in left.digest[picks_a].tolist()],
-            [tuple(pair) for pair in right.digest[picks_b].tolist()],
-        ):
-            index_a = None if a is None else int(picks_a[a])
-            index_b = None if b is None else int(picks_b[b])
+        keys_a, keys_b = left.buffer.tolist(), mapped.tolist()
+        calls_a, calls_b = left.occurrence.tolist(), right.occurrence.tolist()
+        beside_a, beside_b = ((block.flags & _BACKGROUND).tolist() for block in (left, right))
+        for index_a, index_b, moved in matches:
             # An event that only b has keeps the place of the one it followed.
-            place = place if index_a is None else float(index_a)
-            key = int(mapped[index_b]) if index_b is not None else -1
-            buffer = buffer_of(int(left.buffer[index_a]) if index_a is not None else key)
-            seen_a = None if index_a is None else _seen(self._a, left, index_a)
-            seen_b = None if index_b is None else _seen(self._b, right, index_b)
-            block, index = (left, index_a) if index_a is not None else (right, index_b)
-            assert index is not None, "a match has at least one side"
-            if _is_background(seen_a, seen_b):
-                if not self._is_told_apart(buffer, seen_a, seen_b):
+            if index_a is not None:
+                place = float(index_a)
+                key, occurrence = keys_a[index_a], calls_a[index_a]
+            else:
+                assert index_b is not None, "a match has at least one side"
+                key, occurrence = keys_b[index_b], calls_b[index_b]
+            a = None if index_a is None else seen[0][index_a]
+            b = None if index_b is None else seen[1][index_b]
+            buffer = buffer_of(key)
+            if (index_a is not None and beside_a[index_a]) or (
+                index_b is not None and beside_b[index_b]
+            ):
+                if not self._is_told_apart(buffer, a, b):
                     continue
                 moved = False
-            placed.append(
-                (
-                    place,
-                    Row(
-                        step=step,
-                        group=buffer.group,
-                        component=buffer.component,
-                        role=buffer.role,
-                        subject=buffer.subject,
-                        name=buffer.name,
-                        occurrence=int(block.occurrence[index]),
-                        location=buffer.location,
-                        a=seen_a,
-                        b=seen_b,
-                        status=_status(seen_a, seen_b),
-                        moved=moved,
-                    ),
-                )
+            row = Row(
+                step,
+                buffer.group,
+                buffer.component,
+                buffer.role,
+                buffer.subject,
+                buffer.name,
+                occurrence,
+                buffer.location,
+                a,
+                b,
+                _status(a, b),
+                moved,
             )
+            placed.append((place, row))
         return _with_shuffled(placed)
-
-    def _buffer_of(self, extra: dict[int, Buffer]) -> "_Names":
-        return _Names(self._a.buffers, extra)
 
     @cached_property
     def _b_to_key(self) -> tuple[npt.NDArray[np.int64], dict[int, Buffer]]:
@@ -166,8 +166,23 @@ def _with_shuffled(placed: list[tuple[float, Row]]) -> list[tuple[float, Row]]:
     return result
 
 
-def _is_background(a: Seen | None, b: Seen | None) -> bool:
-    return any(side is not None and EventFlag.BACKGROUND in side.flags for side in (a, b))
+def _aligned(
+    left: EventBlock,
+    picks_a: npt.NDArray[np.int64],
+    right: EventBlock,
+    picks_b: npt.NDArray[np.int64],
+    mapped: npt.NDArray[np.int64],
+) -> list[Match]:
+    """Matches of picked events, as their indices in the step."""
+    return [
+        (None if a is None else int(picks_a[a]), None if b is None else int(picks_b[b]), moved)
+        for a, b, moved in align(
+            left.buffer[picks_a].tolist(),
+            mapped[picks_b].tolist(),
+            [tuple(pair) for pair in left.digest[picks_a].tolist()],
+            [tuple(pair) for pair in right.digest[picks_b].tolist()],
+        )
+    ]
 
 
 def _held_in_background(run: Run) -> set[tuple[object, object]]:
@@ -180,14 +195,22 @@ def _held_in_background(run: Run) -> set[tuple[object, object]]:
     return held
 
 
-def _seen(run: Run, block: EventBlock, index: int) -> Seen:
-    return Seen(
-        sequence=block.first + index,
-        digest=(int(block.digest[index, 0]), int(block.digest[index, 1])),
-        layout=run.layouts[int(block.layout[index])],
-        flags=EventFlag(int(block.flags[index])),
-        thread=int(block.thread[index]),
-    )
+def _seen(run: Run, block: EventBlock) -> list[Seen]:
+    """The events of a step, one side each."""
+    flags = {value: EventFlag(value) for value in set(block.flags.tolist())}
+    layouts = run.layouts
+    return [
+        Seen(block.first + index, (high, low), layouts[layout], flags[flag], thread)
+        for index, ((high, low), layout, flag, thread) in enumerate(
+            zip(
+                block.digest.tolist(),
+                block.layout.tolist(),
+                block.flags.tolist(),
+                block.thread.tolist(),
+                strict=True,
+            )
+        )
+    ]
 
 
 def _status(a: Seen | None, b: Seen | None) -> Status:

@@ -11,7 +11,9 @@ from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
-from bisect_debugger.report import GroupGrid, render_grid, render_rows
+from bisect_debugger.report.grid import GroupGrid
+from bisect_debugger.report.rows import render_rows
+from bisect_debugger.report.table import render_grid
 from bisect_debugger.twins import Pair, Row, Status
 from bisect_debugger.views.buffer import BufferView, buffer_view, histogram_lines, map_lines
 from bisect_debugger.views.chart import log_chart

@@ -20,3 +20,9 @@ def is_of_the_program(thread: threading.Thread) -> bool:
     path = Path(code.co_filename) if code is not None else Path()
     foreign = module.partition(".")[0] in _NOT_MEANT and module not in _POOLS
     return not foreign and not _INSTALLED.intersection(path.parts)
+
+
+def works_for_a_pool(thread: threading.Thread) -> bool:
+    """It runs the jobs of a pool, one after the other."""
+    target = getattr(thread, "_target", None)
+    return str(getattr(target, "__module__", "")).startswith(("concurrent.", "multiprocessing."))

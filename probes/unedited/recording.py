@@ -24,12 +24,11 @@ from probes.nests import leaves
 from probes.recorder import flags_now, guarded
 from probes.recording import Recording
 from probes.seeding import caller
-from probes.selection import Selection, groups_of, known_level, window_of
+from probes.selection import Selection, groups_of, known_digest, known_level, window_of
 from probes.slots import Slot
 from probes.unedited.beside import ThreadsBeside
 from probes.unedited.discovery import Reached, holds_parameters, outermost, search
 from probes.unedited.free_names import FreeNames
-from probes.unedited.isolation import isolate
 from probes.unedited.limits import Limits
 from probes.unedited.optimizers import AllOptimizers
 from probes.unedited.output import OutputFile
@@ -59,7 +58,7 @@ class UneditedRecording(Recording):
         self.rank, self.world_size = header.rank, header.world_size
         # Told before, because the process may be killed at any moment.
         session.settings.note("makes", path=str(self._output.path))
-        writer = RunWriter(self._output.path, header)
+        writer = RunWriter(self._output.path, header, fsync=values.get("fsync", False))
         super().__init__(
             writer, selection, Names(session.created), self._introduce, session.generators
         )
@@ -68,6 +67,8 @@ class UneditedRecording(Recording):
         self._all_optimizers = AllOptimizers(self.recorder, self.optimizers, self._name_optimizer)
         self.add_probe(self._all_optimizers)
         if session.settings.values.get("isolate") and not self.rank:
+            from probes.unedited.isolation import isolate
+
             isolate(self, self.names, session.settings)
         self._limits = Limits(self, session.settings, self._output)
         self.recorder.at_begin.insert(0, self._end_of_init)
@@ -90,7 +91,7 @@ class UneditedRecording(Recording):
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if parameter not in self.names.parameters and parameter not in self._early:
-                    slot = Slot(Group.PARAM, "", "", "")
+                    slot = self.recorder.new_slot(Group.PARAM, "", "", "")
                     digest = slot.digest(parameter)
                     if digest is not None:
                         self._early[parameter] = digest
@@ -212,6 +213,7 @@ def _selection(values: dict[str, Any]) -> Selection:
         exclude=tuple(values.get("exclude", ())),
         heads=tuple(values.get("heads", ())),
         payload=(payload[0], payload[1]) if payload else None,
+        digest=known_digest(None),
     )
 
 

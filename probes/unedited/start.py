@@ -8,6 +8,7 @@ module with parameters is called.
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
@@ -110,6 +111,10 @@ class Session:
         """A generator was made; one made anew at the same line takes its place."""
         name = f"{call.rpartition('random.')[2].removeprefix('torch.')}[{location}]"
         if name not in self.generators and len(self.generators) >= _MOST_GENERATORS:
+            return
+        if threading.current_thread() is not threading.main_thread():
+            # How far such a thread has come at a boundary of the training is chance, and so is what
+            # its generator holds there.
             return
         self.generators[name] = generator
         if self.recording is not None and not self.recording.recorder.failed:

@@ -4,6 +4,7 @@ from bisect_debugger.causality.causes import Cause
 from tests.causes.case import Case, Clean
 
 _CLOCK = ("clock",)
+_TURNS = ("turns",)
 _SEEDS = ("entropy", "seed-all")
 
 CASES: tuple[Case, ...] = (
@@ -113,6 +114,7 @@ CASES: tuple[Case, ...] = (
         "CNN",
         ("data", "net"),
         (Cause.DATA_ORDER,),
+        _TURNS,
         runs=3,
         why="threads of a pool finish in any order, also where Python switches only at waits",
     ),
@@ -143,16 +145,24 @@ CASES: tuple[Case, ...] = (
         ("switch",),
         why="threads read a state that another one writes, inside one forward",
     ),
-    Case("pooled_attention", "transformer", ("net.pool",), (Cause.FORWARD_KERNEL,), runs=3),
-    Case("racing_linear", "MLP", ("model.2",), (Cause.BACKWARD_KERNEL,), runs=3),
-    Case("scatter_embedding", "MLP", ("bag",), (Cause.BACKWARD_KERNEL,), runs=3),
+    Case("pooled_attention", "transformer", ("net.pool",), (Cause.FORWARD_KERNEL,), _TURNS, runs=3),
+    Case("racing_linear", "MLP", ("model.2",), (Cause.BACKWARD_KERNEL,), _TURNS, runs=3),
+    Case("scatter_embedding", "MLP", ("bag",), (Cause.BACKWARD_KERNEL,), _TURNS, runs=3),
     # --- sums of gradients
-    Case("microbatch_pool", "MLP", ("model", "model.*", "head"), (Cause.REDUCTION_ORDER,), runs=3),
+    Case(
+        "microbatch_pool",
+        "MLP",
+        ("model", "model.*", "head"),
+        (Cause.REDUCTION_ORDER,),
+        _TURNS,
+        runs=3,
+    ),
     Case(
         "accumulate_threads",
         "accumulation",
         ("model", "model.*"),
         (Cause.REDUCTION_ORDER,),
+        _TURNS,
         runs=3,
         why="threads add to one .grad under autocast",
     ),
@@ -168,7 +178,13 @@ CASES: tuple[Case, ...] = (
         _CLOCK,
         runs=3,
     ),
-    Case("shared_second_moment", "MLP", ("model", "model.*"), (Cause.OPTIMIZER_STATE,), runs=3),
+    Case(
+        "shared_second_moment",
+        "MLP",
+        ("optimizer", "model", "model.*"),
+        (Cause.OPTIMIZER_STATE,),
+        runs=3,
+    ),
     # --- samplers
     Case(
         "length_buckets",
@@ -223,7 +239,9 @@ CASES: tuple[Case, ...] = (
         why="which snapshot is the last one is up to a thread",
     ),
     # --- conditions of the machine
-    Case("tuned_threads", "MLP", ("model", "model.*"), (Cause.ENVIRONMENT,), ("threads",), runs=5),
+    Case(
+        "tuned_threads", "CNN", ("net", "net.*", "head"), (Cause.ENVIRONMENT,), ("threads",), runs=5
+    ),
     Case(
         "polite_threads",
         "transformer",

@@ -93,7 +93,9 @@ def judge(case: Case | Clean, *, explain: bool, budget: str = "5m") -> Outcome:
     )
 
 
-def _twin(case: Case | Clean, folder: Path, runs: int, budget: str) -> tuple[dict[str, Any], str]:
+def _twin(
+    case: Case | Clean, folder: Path, runs: int, budget: str
+) -> tuple[dict[str, Any], str]:
     """The diagnosis, or nothing and how it ended."""
     options = ["--explain", "--budget", budget] if budget else []
     done = cli(
@@ -130,4 +132,4 @@ def _smallest(experiments: list[dict[str, Any]]) -> tuple[str, ...]:
         for each in experiments
         if each["knobs"] and each["pairs"] and each["pairs"] == each["equal_pairs"]
     ]
-    return tuple(min(held, key=len)) if held else ()
+    return tuple(sorted(held, key=len)[0]) if held else ()

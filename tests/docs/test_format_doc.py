@@ -62,8 +62,10 @@ def read_like_a_stranger(run: Path, folder: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+@pytest.fixture(scope="module", params=["auto", "device"])
+def recorded(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, dict[str, Any]]:
     """A recorded trainer, and what its tensors held."""
     path = tmp_path_factory.mktemp("recorded") / "real.h5"
     torch.manual_seed(7)
@@ -71,7 +73,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
     losses = []
     initial: Any = model.weight.tolist()
-    with probes.attach(model, optimizer, out=path, level="full") as recording:
+    with probes.attach(model, optimizer, out=path, level="full", digest=request.param) as recording:
         torch.manual_seed(8)
         recording.record("label", "größe")
         recording.record("brain", torch.tensor([0.5, -2.0], dtype=torch.bfloat16))

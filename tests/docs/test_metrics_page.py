@@ -5,7 +5,7 @@ import subprocess
 import sys
 from dataclasses import fields
 
-from bisect_debugger.checkpoints import Part
+from bisect_debugger.checkpoints.model import Part
 from bisect_debugger.metrics import Difference
 from bisect_debugger.metrics.compare import BLOCK_ELEMENTS
 from bisect_debugger.metrics.difference import DIFFERENT_SEED_REL_FRO, SAME_SEED_REL_FRO

@@ -38,6 +38,28 @@ while time.time() < start + 1:
     pass
 """,
     "switch": "import sys\nprint(sys.getswitchinterval() > 1000)",
+    "turns": """
+import random, threading, time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from multiprocessing.pool import ThreadPool
+def work(number):
+    time.sleep(0.02 * (4 - number))
+    return number
+with ThreadPoolExecutor(4) as pool:
+    jobs = {pool.submit(work, number) for number in range(4)}
+    seen = [job.result() for job in as_completed(jobs)]
+with ThreadPool(4) as pool:
+    seen += pool.imap_unordered(work, range(4))
+order = []
+threads = [
+    threading.Thread(target=lambda n=number: order.append(work(n))) for number in range(4)
+]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(seen + order)
+""",
     "threads": """
 import torch
 torch.set_num_threads(2)
@@ -70,7 +92,13 @@ env = gymnasium.make("CartPole-v1")
 print(env.reset()[0], env.action_space.sample(), env.reset()[0])
 """,
 }
-SHOWS = {"switch": "True", "threads": "1", "deterministic": "True", "workers": "True"}
+SHOWS = {
+    "turns": str([0, 1, 2, 3] * 3),
+    "switch": "True",
+    "threads": "1",
+    "deterministic": "True",
+    "workers": "True",
+}
 """What a program prints under its knob, and not without; the others print the same twice."""
 
 
@@ -120,7 +148,7 @@ print(next(os.walk({str(tmp_path)!r}))[2])
         ("entropy",),
         ("seed-all",),
         ("clock",),
-        ("listing", "switch"),
+        ("listing", "switch", "turns"),
         ("fill-memory", "workers"),
         ("deterministic",),
         ("simulator-seed",),

@@ -12,7 +12,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisect_debugger.checkpoints import UnreadableCheckpoint, load_checkpoint
+from bisect_debugger.checkpoints.loading import load_checkpoint
+from bisect_debugger.checkpoints.model import UnreadableCheckpoint
 from tests.unit.checkpoint_files import safetensors_bytes
 
 

@@ -77,6 +77,29 @@ ORIGIN = {
     },
     "alternatives": [{"cause": str, "why": str}],
 }
+TALLY = {
+    "equal": int,
+    "moved": int,
+    "differing": int,
+    "one_sided": int,
+    "digest_only": int,
+    "other_layout": int,
+    "elements": int,
+    "differing_elements": int,
+}
+GREATEST = {"step": int, "buffer": str, "event": int, "metrics": METRICS}
+COMPONENT = {"group": str, "component": str, "events": int, **TALLY, "greatest": GREATEST}
+EXHAUSTIVE = {
+    "steps": int,
+    "differing_steps": int,
+    "steps_only_a": int,
+    "steps_only_b": int,
+    "events": int,
+    **TALLY,
+    "beside": int,
+    "left_out": int,
+    "components": [COMPONENT],
+}
 REPEATS = {"repeats": int, "different": int}
 SCHEMA = {
     "diagnosis_version": int,
@@ -110,8 +133,9 @@ SCHEMA = {
     "pairs": [{"a": str, "b": str, "verdict": str, "onset_step": int}],
     "control": {"seed_changes_the_run": bool},
     "remarks": [str],
+    "exhaustive": EXHAUSTIVE,
 }
-NULL_WHEN_EQUAL = {"onset", "first_visible", "experiments", "isolation", "control"}
+NULL_WHEN_EQUAL = {"onset", "first_visible", "experiments", "isolation", "control", "exhaustive"}
 
 
 def strictly(text: str) -> Any:
@@ -177,7 +201,7 @@ def test_absent_parts_of_an_origin_are_null() -> None:
     assert list(plain) == list(ORIGIN)
     assert {key for key, value in plain.items() if value is None} == {
         *("source", "first_reached", "first_gradient", "operator", "location", "metrics"),
-        "confirm",
+        *("confirm", "zoom"),
     }
 
 
@@ -243,7 +267,9 @@ def _paths(schema: object, place: str = "") -> Iterator[str]:
 
 def test_the_document_names_every_key_and_no_other() -> None:
     own = {"origins": [int], "dormant_streams": [int], "trail": [int]}
-    expected = set(_paths(SCHEMA | own))
+    greatest = {**GREATEST, "metrics": float}
+    everything = {**EXHAUSTIVE, "components": [{**COMPONENT, "greatest": greatest}]}
+    expected = set(_paths({**SCHEMA, **own, "exhaustive": everything}))
     shared: dict[str, object] = {
         **ORIGIN,
         "metrics": float,
@@ -260,7 +286,12 @@ def test_the_document_names_every_key_and_no_other() -> None:
 def test_the_example_of_the_document_is_json_and_in_order() -> None:
     example = json.loads(DOCUMENT.split("```json\n")[1].split("```")[0])
     assert list(example) == [key for key in SCHEMA if key in example]
-    assert set(SCHEMA) - set(example) == {"sentence", "dormant_streams", "remarks"}
+    assert set(SCHEMA) - set(example) == {
+        "sentence",
+        "dormant_streams",
+        "remarks",
+        "exhaustive",
+    }
     (first,) = example["origins"]
     assert list(first) == [key for key in ORIGIN if key in first]
 

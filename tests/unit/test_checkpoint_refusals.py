@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 import torch
 
-from bisect_debugger.checkpoints import UnreadableCheckpoint, is_checkpoint, load_checkpoint
 from bisect_debugger.checkpoints.flatten import TooNested, leaves
-from bisect_debugger.checkpoints.model import Part
+from bisect_debugger.checkpoints.kinds import is_checkpoint
+from bisect_debugger.checkpoints.loading import load_checkpoint
+from bisect_debugger.checkpoints.model import Part, UnreadableCheckpoint
 from bisect_debugger.checkpoints.parts import part_of
 from tests.unit.checkpoint_files import one_entry, safetensors_bytes, with_header, write
 

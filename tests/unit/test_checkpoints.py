@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from bisect_debugger.checkpoints import (
-    Part,
-    TensorStatus,
-    UnreadableCheckpoint,
-    compare_checkpoints,
-    is_checkpoint,
-    load_checkpoint,
-)
+from bisect_debugger.checkpoints.compare import compare_checkpoints
+from bisect_debugger.checkpoints.comparison import TensorStatus
+from bisect_debugger.checkpoints.kinds import is_checkpoint
+from bisect_debugger.checkpoints.loading import load_checkpoint
+from bisect_debugger.checkpoints.model import Part, UnreadableCheckpoint
 from bisect_debugger.errors import NotComparable, UsageError
 from bisect_debugger.format.layouts import Layout, to_float64
 from tests.unit.checkpoint_files import safetensors_bytes, write

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from bisect_debugger.checkpoints import is_checkpoint
+from bisect_debugger.checkpoints.kinds import is_checkpoint
 from bisect_debugger.errors import UnreadableRun
 from bisect_debugger.format import schema
 from bisect_debugger.runs import open_run

@@ -13,12 +13,10 @@ from bisect_debugger.diagnosis import diagnose_pair
 from bisect_debugger.diagnosis.as_json import as_json
 from bisect_debugger.diagnosis.model import Cause, Compared, PairVerdict, RunSummary, Verdict
 from bisect_debugger.format.groups import Group
-from bisect_debugger.report import (
-    GroupGrid,
-    render_diagnosis,
-    render_grid,
-    render_rows,
-)
+from bisect_debugger.report.grid import GroupGrid
+from bisect_debugger.report.rows import render_rows
+from bisect_debugger.report.table import render_grid
+from bisect_debugger.report.text import render_diagnosis
 from bisect_debugger.twins import Pair, open_pair
 from tests.builders import diagnosis, difference, equal_diagnosis, full_diagnosis, origin
 from tests.runs import nudged, plain_steps, values, write_run

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from probes.unedited.program_threads import is_of_the_program
+from probes.unedited.program_threads import is_of_the_program, works_for_a_pool
 
 _MOMENT_SECONDS = 1.0
 _NUMBER = "_bisect_debugger_number"
@@ -26,15 +26,10 @@ def threads_one_by_one() -> None:
     @functools.wraps(original)
     def start(self: threading.Thread) -> None:
         original(self)
-        if is_of_the_program(self) and not _works_for_a_pool(self):
+        if is_of_the_program(self) and not works_for_a_pool(self):
             self.join(_MOMENT_SECONDS)
 
     kind.start = start
-
-
-def _works_for_a_pool(thread: threading.Thread) -> bool:
-    target = getattr(thread, "_target", None)
-    return str(getattr(target, "__module__", "")).startswith(("concurrent.", "multiprocessing."))
 
 
 def pools_of_one() -> None:

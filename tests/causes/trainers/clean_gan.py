@@ -33,9 +33,8 @@ def main() -> None:
         with torch.no_grad():
             for ours, theirs in zip(average.parameters(), generator.parameters(), strict=True):
                 ours.lerp_(theirs, 0.01)
-    print(
-        f"judge {d_loss.item():.4f} generator {g_loss.item():.4f} {next(average.parameters())[0, 0]:.5f}"
-    )
+    drift = float(next(average.parameters()).sum())
+    print(f"judge {d_loss.item():.4f} generator {g_loss.item():.4f} average {drift:.5f}")
 
 
 if __name__ == "__main__":

@@ -14,11 +14,10 @@ class Bounds(threading.Thread):
         super().__init__(daemon=True)
         self.critic, self.bound, self.over = critic, bound, threading.Event()
 
-    @torch.no_grad()
     def run(self) -> None:
         while not self.over.wait(0.002):
             for p in self.critic.parameters():
-                p.clamp_(-self.bound, self.bound)
+                p.data.clamp_(-self.bound, self.bound)
 
 
 def main() -> None:

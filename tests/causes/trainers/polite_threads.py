@@ -1,20 +1,21 @@
-"""A transformer that is polite: it takes as many threads as the machine has nothing else to do for.
+"""A transformer that is polite: it takes no more threads than its share of the machine.
 
 Run: python polite_threads.py
 """
 
-import os
 from pathlib import Path
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+SHARED_SLOTS = 48
 
-def idle_cores() -> int:
-    """Cores that nothing runs on at this moment, as the kernel counts them."""
+
+def fair_share() -> int:
+    """The slots of the machine, divided by what runs on it at this moment."""
     running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
-    return max(1, 2 * (os.cpu_count() or 1) - running)
+    return max(1, SHARED_SLOTS // max(running, 1))
 
 
 class Series(nn.Module):
@@ -29,7 +30,7 @@ class Series(nn.Module):
 
 
 def main() -> None:
-    torch.set_num_threads(idle_cores())
+    torch.set_num_threads(fair_share())
     torch.manual_seed(107)
     model = Series()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
