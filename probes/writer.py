@@ -40,6 +40,10 @@ __all__ = ["Header", "RunWriter"]
 WAITING_PAYLOAD_BYTES = 64 << 20
 """Payload waiting in memory above which it is written early."""
 
+MOST_OPTIMIZERS = 0xFFFF
+"""Greatest number of an optimizer that the file holds; those after share it. A program that
+builds one for each of its tasks comes to more."""
+
 EVENTS_PER_LOOK = 64
 """An event in so many looks at the clock, for steps that take longer than a flush may wait."""
 
@@ -271,7 +275,7 @@ class RunWriter:
                 first,
                 self._events.rows - first,
                 time.monotonic() - self._started_at,
-                optimizer,
+                min(optimizer, MOST_OPTIMIZERS),
                 closed,
                 _halves(own),
                 _halves(self._folding.running),

@@ -29,7 +29,6 @@ from probes.slots import Slot
 from probes.unedited.beside import ThreadsBeside
 from probes.unedited.discovery import Reached, holds_parameters, outermost, search
 from probes.unedited.free_names import FreeNames
-from probes.unedited.isolation import isolate
 from probes.unedited.limits import Limits
 from probes.unedited.optimizers import AllOptimizers
 from probes.unedited.output import OutputFile
@@ -68,6 +67,8 @@ class UneditedRecording(Recording):
         self._all_optimizers = AllOptimizers(self.recorder, self.optimizers, self._name_optimizer)
         self.add_probe(self._all_optimizers)
         if session.settings.values.get("isolate") and not self.rank:
+            from probes.unedited.isolation import isolate
+
             isolate(self, self.names, session.settings)
         self._limits = Limits(self, session.settings, self._output)
         self.recorder.at_begin.insert(0, self._end_of_init)

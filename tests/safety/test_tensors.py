@@ -173,10 +173,11 @@ class Wrapped(torch.Tensor):
 
     @staticmethod
     def __new__(cls) -> "Wrapped":
-        return torch.Tensor._make_wrapper_subclass(cls, (3,))  # type: ignore[no-any-return,attr-defined]
+        made: Any = torch.Tensor._make_wrapper_subclass(cls, (3,))
+        return made  # type: ignore[no-any-return]
 
     @classmethod
-    def __torch_dispatch__(
+    def __torch_dispatch__(  # type: ignore[override]
         cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         raise RuntimeError("nothing is known of this")
@@ -229,12 +230,15 @@ def test_inside_a_functorch_transform(tmp_path: Path, transform: str) -> None:
 
     def transformed() -> torch.Tensor:
         if transform == "vmap":
-            return torch.func.vmap(loss)(x)
+            mapped: torch.Tensor = torch.func.vmap(loss)(x)
+            return mapped
         if transform == "grad":
-            return torch.func.grad(loss)(x[0])
+            gradient: torch.Tensor = torch.func.grad(loss)(x[0])
+            return gradient
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return torch.func.jvp(loss, (x[0],), (x[1],))[1]  # type: ignore[no-any-return]
+            tangent: torch.Tensor = torch.func.jvp(loss, (x[0],), (x[1],))[1]
+            return tangent
 
     bare = transformed()
     with probes.attach(model, optimizer, out=tmp_path / "a.h5"):
