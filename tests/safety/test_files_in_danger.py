@@ -216,11 +216,12 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_training(tmp_path: Pa
     folder.chmod(0o500)
     program = (
         "import os, sys\n"
-        "import torch, probes\n"
+        "import importlib, torch, probes\n"
+        "importlib.import_module('probes.attach')\n"
         "from bisect_debugger.errors import UsageError\n"
         # Root writes everywhere.
         "os.geteuid() or os.setresuid(65534, 65534, 65534)\n"
-        "try: probes.attach(torch.nn.Linear(1, 1), out=sys.argv[1])\n"
+        "try: sys.modules['probes.attach'].attach(torch.nn.Linear(1, 1), out=sys.argv[1])\n"
         "except UsageError as error: print(error)\n"
     )
     done = subprocess.run(
