@@ -5,6 +5,7 @@ with probes.attach(model, optimizer, out="a.h5", heads=["q_head"]) as recording:
     train(...)
 """
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.format import schema
 from probes import environment
 from probes.names import Added, Names, named_roots
-from probes.optimizer_hooks import Optimizers, named_optimizers
+from probes.optimizer_names import Optimizers, named_optimizers
 from probes.recording import Recording
 from probes.seeding import SeedingCalls
 from probes.selection import (
@@ -27,6 +28,7 @@ from probes.selection import (
     window_of,
 )
 from probes.writer import Header, RunWriter
+from probes.zoom.window import Zoom
 
 Models = torch.nn.Module | Mapping[str, torch.nn.Module] | Sequence[torch.nn.Module]
 
@@ -45,6 +47,7 @@ def attach(
     flush_seconds: float = 1.0,
     fsync: bool = False,
     digest: str | None = None,
+    zoom: str | bool = False,
 ) -> Recording:
     """Attach probes to a trainer and begin a recording.
 
@@ -64,6 +67,8 @@ def attach(
         fsync: each flush waits until the disk has it, for when the power may fail.
         digest: ``auto`` hashes a tensor on a CUDA device there and every other one on the host;
             ``device`` hashes all as on a device. By default what ``BISECT_DEBUGGER_DIGEST`` says.
+        zoom: also record every operator with its line, beside the run; of one module, named like
+            a head, or of everything with True. For a few steps only: see ``steps``.
 
     Raises:
         UsageError: an argument makes no sense; the message says which and why.
@@ -81,10 +86,32 @@ def attach(
         heads=tuple(_head_path(head, roots, names) for head in globs_of(heads, "heads")),
         digest=known_digest(digest),
     )
+    zoomed = _zoomed(zoom, roots, names)
     out, flush_seconds = _path(out), _seconds(flush_seconds)
     header = Header.of(selection, environment.collect())
     writer = RunWriter(out, header, flush_seconds=flush_seconds, fsync=bool(fsync))
-    return _recording(writer, selection, names, added, optimizers)
+    recording = _recording(writer, selection, names, added, optimizers)
+    if zoomed is not None:
+        end = sys.maxsize if last is None else last
+        operators = Zoom(range(first, end), zoomed)
+        operators.follow(recording.recorder, names)
+        recording.add_probe(operators)
+    return recording
+
+
+def _zoomed(zoom: object, roots: Mapping[str, torch.nn.Module], names: Names) -> str | None:
+    """Path of the module whose operators are recorded, empty for all, or None for none.
+
+    Raises:
+        UsageError: there is no such module.
+    """
+    if isinstance(zoom, bool) or zoom is None:
+        return "" if zoom else None
+    if not isinstance(zoom, str):
+        raise UsageError(
+            f"zoom was given a {type(zoom).__name__}; name a module, or say True for all."
+        )
+    return _head_path(zoom, roots, names)
 
 
 def _path(out: object) -> Path:

@@ -4,7 +4,7 @@ A write says at which row it begins, so one that was interrupted is simply done 
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import h5py
@@ -38,6 +38,12 @@ EVENT_ROW_WITH_STATS = np.dtype(
 pack = struct.Struct("<II16sHH").pack
 pack_full = struct.Struct("<II16sHHddQQ").pack
 NO_STATS: Stats = (float("nan"), float("nan"), 0, 0)
+
+
+def pack_without_stats(buffer: int, layout: int, digest: bytes, flags: int, thread: int) -> bytes:
+    """A row with room for numbers of which there are none."""
+    return pack_full(buffer, layout, digest, flags, thread, *NO_STATS)
+
 
 _INDEX_BYTES = 64
 """Generous bound on what HDF5 adds to its index for one more chunk."""
@@ -117,9 +123,11 @@ class EventTable:
         self._columns = [GrowingColumn(file, column) for column in EVENTS]
         self.row = EVENT_ROW
         """One packed event, without padding."""
+        self.pack: Callable[[int, int, bytes, int, int], bytes] = pack
+        """Makes one of buffer, layout, digest, flags and thread."""
         if with_stats:
             self._columns += [GrowingColumn(file, column) for column in STATS]
-            self.row = EVENT_ROW_WITH_STATS
+            self.row, self.pack = EVENT_ROW_WITH_STATS, pack_without_stats
         self._waiting = bytearray()
         self._written = 0
 

@@ -1,6 +1,7 @@
 """Looks at the circumstances of the runs: checkpoints, threads beside the training, samples."""
 
 from bisect_debugger.causality.case import Answer, Case, Finding
+from bisect_debugger.causality.constants import is_constant
 from bisect_debugger.causality.looks import answered, look
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
@@ -14,6 +15,21 @@ _SEEDERS = {
     "rng.torch_cpu": ("torch.manual_seed", "torch.seed"),
 }
 """Calls that seed the streams that every process has."""
+
+_COMPUTING = frozenset(
+    f"torch.nn.modules.{home}"
+    for home in (
+        *("activation", "batchnorm", "conv", "distance", "flatten", "fold", "instancenorm"),
+        *("linear", "normalization", "padding", "pixelshuffle", "pooling", "sparse", "upsampling"),
+    )
+)
+_BACKWARD = frozenset((Group.GRAD_OUT, Group.GRAD_SCRATCH, Group.GRAD))
+
+_PART = 0.75
+"""Share of differing elements up to which a draw is no explanation."""
+
+_DRAWING = frozenset(("RReLU", "MultiheadAttention", "FractionalMaxPool2d", "FractionalMaxPool3d"))
+"""What of these draws all the same."""
 
 
 @look
@@ -124,6 +140,54 @@ def is_of_sampler(case: Case) -> Finding:
     """Indices, or what a replay sampler returned."""
     of_sampler = case.row.group is Group.REPLAY or case.row.role.startswith("indices")
     return answered(of_sampler, f"{case.row.name} is of group {case.row.group.label}")
+
+
+@look
+def draws_nothing(case: Case) -> Finding:
+    """A module of torch that computes from its inputs and parameters alone."""
+    home, _, name = case.kind.rpartition(".")
+    computes = home in _COMPUTING and name not in _DRAWING
+    return answered(computes, f"{case.row.component} is a {case.kind or 'module of unknown class'}")
+
+
+@look
+def at_another_call(case: Case) -> Finding:
+    """Contents of one buffer that come in another order within the step."""
+    row = case.row
+    if row.group is not Group.FORWARD or row.a is None or row.b is None:
+        return answered(False, f"{row.name} is of group {row.group.label}")
+    calls = [other for other in case.step_rows if other.key == row.key and other != row]
+    here, there = row.a.digest, row.b.digest
+    first = [other.occurrence for other in calls if other.b and other.b.digest == here]
+    second = [other.occurrence for other in calls if other.a and other.a.digest == there]
+    if is_constant(row) or not (first or second):
+        return answered(False, f"of {len(calls)} other calls none holds the same content")
+    words = f"call {row.occurrence} of one run is call {(first or second)[0]} of the other"
+    return answered(True, words)
+
+
+@look
+def only_backward_moved(case: Case) -> Finding:
+    """Gradients flow back in another order through what was computed in the same one."""
+    moved = {other.group for other in (case.row, *case.step_rows) if other.moved}
+    words = ", ".join(group.label for group in sorted(moved))
+    return answered(
+        case.row.group in _BACKWARD and moved <= _BACKWARD,
+        f"in another order: {words or 'nothing'}",
+    )
+
+
+@look
+def is_equal_in_part(case: Case) -> Finding:
+    """Real numbers of which many are equal: a draw changes all, a race some."""
+    numbers = case.difference
+    if numbers is None:
+        return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
+    many = numbers.differing <= _PART * numbers.elements
+    return answered(
+        many and numbers.dtype.startswith(("float", "bfloat")),
+        f"{numbers.differing} of {numbers.elements} elements differ ({numbers.dtype})",
+    )
 
 
 def threads_beside(case: Case) -> tuple[str, ...]:

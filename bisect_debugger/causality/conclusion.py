@@ -64,7 +64,7 @@ def conclude(case: Case, tree: Mapping[str, Node] | None = None) -> Conclusion:
     assert isinstance(leaf, Leaf), "a walk ends at a leaf"
     found: dict[Cause, str] = {}
     for question, trail_step, taken in reversed(steps.asked):
-        if not question.is_judgement or trail_step.answer == Answer.NOT_RECORDED:
+        if Answer(trail_step.answer) not in question.doubtful:
             continue
         for other in dict.fromkeys((question.yes, question.no)):
             end = tree[_walk(case, tree, other).end]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bisect_debugger.causality.case import Case, Finding
+from bisect_debugger.causality.case import Answer, Case, Finding
 from bisect_debugger.causality.causes import REMEDIES, VARIANTS, Cause, Remedy
 from bisect_debugger.causality.looks import LOOKS
 
@@ -18,7 +18,7 @@ class Question:
         yes: id of the next node.
         no: id of the next node.
         not_recorded: id of the next node where the recording does not tell.
-        is_judgement: the answer is likely rather than certain, so the other branch is told as
+        doubtful: answers that are likely rather than certain, so that the other branch is told as
             well.
     """
 
@@ -27,7 +27,7 @@ class Question:
     yes: str
     no: str
     not_recorded: str
-    is_judgement: bool = False
+    doubtful: frozenset[Answer] = frozenset()
 
     def ask(self, case: Case) -> Finding:
         """The answer for an origin, with what it rests on."""

@@ -5,6 +5,7 @@ hold the answer, the walk takes the ``not_recorded`` branch and says so in the t
 """
 
 from bisect_debugger.causality import circumstances
+from bisect_debugger.causality.case import Answer
 from bisect_debugger.causality.causes import Cause
 from bisect_debugger.causality.nodes import Leaf, Node, Question
 
@@ -16,9 +17,20 @@ WINDOW = "opened-late"
 
 
 def _ask(
-    text: str, look: str, yes: str, no: str, not_recorded: str = "", *, judged: bool = False
+    text: str,
+    look: str,
+    yes: str,
+    no: str,
+    not_recorded: str = "",
+    *,
+    judged: frozenset[Answer] = frozenset(),
 ) -> Question:
     return Question(text, look, yes, no, not_recorded or no, judged)
+
+
+_EITHER = frozenset((Answer.YES, Answer.NO))
+_YES = frozenset((Answer.YES,))
+"""Answers that are judgements. A no that rests on nothing having been seen speaks for nothing."""
 
 
 TREE: dict[str, Node] = {
@@ -55,7 +67,7 @@ TREE: dict[str, Node] = {
         "is_rearranged",
         "fed-sampler",
         "presence",
-        judged=True,
+        judged=_YES,
     ),
     "fed-sampler": _ask(
         "Is it what a sampler returned?", "is_of_sampler", "sampler-order", "data-order"
@@ -73,8 +85,15 @@ TREE: dict[str, Node] = {
     "layout": _ask(
         "Have both sides the same element type and shape?",
         "same_layout",
-        "is-moved",
+        "is-recalled",
         "control-flow",
+    ),
+    "is-recalled": _ask(
+        "Does the other run hold this content too, at another call of the module?",
+        "at_another_call",
+        "control-flow",
+        "is-moved",
+        judged=_YES,
     ),
     "is-moved": _ask(
         "Do both sides hold the same content, at another place in the order?",
@@ -86,6 +105,12 @@ TREE: dict[str, Node] = {
         "Does the optimizer visit its parameters in another order?",
         "order_differs",
         "optimizer-order",
+        "moved-backward",
+    ),
+    "moved-backward": _ask(
+        "Is it the backward pass alone that goes another way?",
+        "only_backward_moved",
+        "reduction-order",
         "control-flow",
     ),
     # --- random streams
@@ -113,7 +138,7 @@ TREE: dict[str, Node] = {
         "several_threads",
         "prefetch-interleaving",
         "rng-stream",
-        judged=True,
+        judged=_YES,
     ),
     # --- parameters at init
     "is-init": _ask(
@@ -127,7 +152,7 @@ TREE: dict[str, Node] = {
         "looks_uninitialised",
         "uninitialised-memory",
         "init-all",
-        judged=True,
+        judged=_YES,
     ),
     "init-all": _ask(
         "Do all parameters differ at init?", "no_sibling_equal", "seed-not-applied", "unseeded-init"
@@ -156,7 +181,7 @@ TREE: dict[str, Node] = {
         "looks_uninitialised",
         "uninitialised-memory",
         "data-permuted",
-        judged=True,
+        judged=_YES,
     ),
     "data-permuted": _ask(
         "Are the same samples there in another order?", "is_permuted", "data-order", "data-first"
@@ -172,21 +197,21 @@ TREE: dict[str, Node] = {
         "several_threads",
         "data-drawn",
         "data-streams",
-        judged=True,
+        judged=_YES,
     ),
     "data-drawn": _ask(
         "Was a stream drawn from for it that is equal in both runs?",
         "drawn_equally",
         "async-update",
         "prefetch-interleaving",
-        judged=True,
+        judged=_EITHER,
     ),
     "data-streams": _ask(
         "Are all random streams that were drawn from in this step equal?",
         "streams_equal",
         "data-drawn",
         "rng-stream",
-        judged=True,
+        judged=_YES,
     ),
     # --- optimizer
     "is-hyper": _ask(
@@ -234,7 +259,7 @@ TREE: dict[str, Node] = {
         "is_no_reordered_sum",
         "changed-gradient",
         "reduction-order",
-        judged=True,
+        judged=_EITHER,
     ),
     "changed-gradient": Leaf(Cause.REDUCTION_ORDER, "changed-gradient"),
     "is-param": _ask(
@@ -248,7 +273,7 @@ TREE: dict[str, Node] = {
         "loaded_in_this_step",
         "resume-state",
         "computed-memory",
-        judged=True,
+        judged=_YES,
     ),
     "param-order": _ask(
         "Does the optimizer visit its parameters in another order?",
@@ -261,7 +286,7 @@ TREE: dict[str, Node] = {
         "looks_uninitialised",
         "uninitialised-memory",
         "computed-environment",
-        judged=True,
+        judged=_YES,
     ),
     "computed-environment": _ask(
         "Do the runs differ in something that decides how kernels add up (threads, versions, "
@@ -269,7 +294,7 @@ TREE: dict[str, Node] = {
         "environment_differs",
         "environment",
         "is-backward",
-        judged=True,
+        judged=_YES,
     ),
     "is-backward": _ask(
         "Was it computed in the backward pass?", "is_backward", "backward-kernel", "is-forward"
@@ -283,9 +308,15 @@ TREE: dict[str, Node] = {
     "forward-draw": _ask(
         "Does every element differ, by as much as another draw?",
         "is_another_draw",
-        "private-generator",
+        "forward-drawing",
         "forward-kernel",
-        judged=True,
+        judged=_EITHER,
+    ),
+    "forward-drawing": _ask(
+        "Is it a module of torch's own that draws nothing?",
+        "draws_nothing",
+        "async-update",
+        "private-generator",
     ),
     "private-generator": Leaf(Cause.RNG_STREAM, "private-generator"),
     "is-between": _ask(
@@ -298,9 +329,16 @@ TREE: dict[str, Node] = {
         "Is it only a small difference in the last digits?",
         "is_rounding",
         "forward-kernel",
+        "between-part",
         "rng-stream",
+        judged=_EITHER,
+    ),
+    "between-part": _ask(
+        "Is a good part of the elements equal?",
+        "is_equal_in_part",
+        "forward-kernel",
         "rng-stream",
-        judged=True,
+        judged=_EITHER,
     ),
     "is-loss": _ask(
         "Is it a loss whose model outputs are equal?", "is_loss", "loss-rounding", "is-user"
@@ -310,7 +348,7 @@ TREE: dict[str, Node] = {
         "is_rounding",
         "forward-kernel",
         "unexplained",
-        judged=True,
+        judged=_EITHER,
     ),
     "is-user": _ask("Was it recorded by hand?", "is_user", "user-rounding", "unexplained"),
     "user-rounding": _ask(

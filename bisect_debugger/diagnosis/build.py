@@ -11,6 +11,7 @@ from bisect_debugger.diagnosis.cases import case_of
 from bisect_debugger.diagnosis.ending import origin_of_ends
 from bisect_debugger.diagnosis.ends import verdict_of_ends
 from bisect_debugger.diagnosis.evidence import evidence_sentences
+from bisect_debugger.diagnosis.findings import recalled
 from bisect_debugger.diagnosis.merging import one_per_fault
 from bisect_debugger.diagnosis.model import (
     Alternative,
@@ -113,7 +114,8 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
         diagnosis.verdict,
         diagnosis.onset.step if diagnosis.onset else None,
     )
-    return replace(diagnosis, sentence=sentence_of(diagnosis, judged.words), pairs=(verdict,))
+    sentence = sentence_of(diagnosis, judged.words)
+    return recalled(replace(diagnosis, sentence=sentence, pairs=(verdict,)), pair)
 
 
 def _verdict(pair: Pair, walk: WalkResult, training: int | None, tolerance: float | None) -> Judged:

@@ -55,6 +55,7 @@ def case_of(pair: Pair, found: Found) -> Case:
         ),
         factor=common_factor(pair, row),
         opened=found.opened,
+        kind=next((b.kind for b in pair.a.buffers if b.component == row.component and b.kind), ""),
         recorded=_recorded_kinds(pair),
     )
 

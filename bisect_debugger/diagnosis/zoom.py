@@ -31,9 +31,6 @@ _NAMED = (
 """Where the operator itself is what differs; else it is only where the difference is first seen."""
 
 
-_ALL = 1 << 62
-
-
 class Zoomed:
     """The operators of a pair of runs, read when an origin asks for them.
 
@@ -85,21 +82,21 @@ class Zoomed:
         )
 
     def _found(self, row: Row) -> OperatorFinding | None:
-        found = [
-            finding
-            for step in _steps_of(row)
-            if (aligned := self._of_step(step)) is not None
-            and (finding := self._in_step(aligned, row, step)) is not None
-            and not _is_elsewhere(finding, row)
-        ]
-        # That something was not seen says less than anything else.
-        return min(found, key=lambda finding: finding.ended is Ended.UNSEEN, default=None)
-
-    def _in_step(self, aligned: AlignedOperators, row: Row, step: int) -> OperatorFinding | None:
-        events = self._events_before(row) if step == row.step else _ALL
+        aligned = self._of_step(row.step)
+        if aligned is None:
+            return None
+        events = self._events_before(row)
         if row.a is None or row.b is None:
             return aligned.first_one_sided(events)
-        return aligned.explain((_hex(row.a.digest), _hex(row.b.digest)), events)
+        found = aligned.explain((_hex(row.a.digest), _hex(row.b.digest)), events)
+        if found is not None and not _is_elsewhere(found, row):
+            return found
+        if row.group in _COMPUTED:
+            self._say(
+                f"The operators of {step_words(row.step)} were seen, and none of them has to do "
+                f"with {printable(row.name)}: it was made outside torch's operators."
+            )
+        return None
 
     def _events_before(self, row: Row) -> int:
         """Events of the row's step that its run recorded before it."""
@@ -110,7 +107,7 @@ class Zoomed:
     def _of_step(self, step: int) -> AlignedOperators | None:
         if step in self._aligned:
             return self._aligned[step]
-        a, b = (streams.get(step) for streams in self._loaded())
+        a, b = (_stream(streams, step) for streams in self._loaded())
         if a is None or b is None:
             return None
         refused = a.refused or b.refused
@@ -140,10 +137,13 @@ class Zoomed:
             self.remarks.append(remark)
 
 
-def _steps_of(row: Row) -> tuple[int, ...]:
-    """Steps whose operators may have made an event's content."""
-    # To the program, init and what comes before the first forward are one.
-    return (row.step, INIT_STEP) if row.step == 0 else (row.step,)
+def _stream(streams: dict[int, OperatorStream], step: int) -> OperatorStream | None:
+    """The operators of a step; to a program, init and the first one are one."""
+    stream, init = streams.get(step), streams.get(INIT_STEP)
+    if step != 0 or stream is None or init is None or init.refused:
+        return stream
+    earlier = [replace(operator, event=INIT_STEP) for operator in init.operators]
+    return replace(stream, operators=earlier + stream.operators)
 
 
 def _hex(digest: tuple[int, int]) -> str:
@@ -188,6 +188,11 @@ def words_of(finding: OperatorFinding) -> str:
             return (
                 f"Threads take turns in another order in each run: {called} runs in one of them, "
                 "and what it reads depends on whose turn came first."
+            )
+        case Ended.REORDERED:
+            return (
+                f"{called} works on the results of other calls in each run: the program makes the "
+                "same calls in another order."
             )
         case Ended.ENTERED:
             return (

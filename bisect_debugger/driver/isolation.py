@@ -72,7 +72,7 @@ def isolate(diagnosis: Diagnosis, bench: IsolationBench) -> Diagnosis:
         diagnosis: of twins that diverged.
         bench: where that is done.
     """
-    origin = next((o for o in diagnosis.origins if o.group in (*_FORWARD, *_BACKWARD)), None)
+    origin = next((o for o in map(_computed, diagnosis.origins) if o is not None), None)
     if origin is None:
         return diagnosis
     reasons = []
@@ -83,6 +83,20 @@ def isolate(diagnosis: Diagnosis, bench: IsolationBench) -> Diagnosis:
         reasons.append(tried.reason)
     why = "; ".join(dict.fromkeys(reasons)) or _FROM_OUTSIDE
     return replace(diagnosis, remarks=(f"Not isolated: {why}.", *diagnosis.remarks))
+
+
+def _computed(origin: Origin) -> Origin | None:
+    """The origin where something was computed, or None; of a generator, where it was drawn for."""
+    reached = origin.first_reached
+    if origin.group is Group.RNG and reached is not None:
+        origin = replace(
+            origin,
+            step=reached.step,
+            group=reached.group,
+            component=reached.component,
+            buffer=reached.buffer,
+        )
+    return origin if origin.group in (*_FORWARD, *_BACKWARD) else None
 
 
 def targets_of(origin: Origin) -> list[Target]:

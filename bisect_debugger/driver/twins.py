@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bisect_debugger.diagnosis import Diagnosis, diagnose
+from bisect_debugger.diagnosis import Diagnosis, diagnose, diagnose_pair
+from bisect_debugger.diagnosis.findings import keep
 from bisect_debugger.diagnosis.model import Control, Experiment, PairVerdict, Verdict
 from bisect_debugger.driver.experiments import Bench, explain, repeats_for
 from bisect_debugger.driver.isolation import IsolationBench, isolate
@@ -23,9 +24,10 @@ from bisect_debugger.driver.outcome import Recorded
 from bisect_debugger.driver.record import record
 from bisect_debugger.driver.reporting import RunReport, Watch
 from bisect_debugger.driver.session import Settings
-from bisect_debugger.driver.zoom import elsewhere_words, zoom_steps
+from bisect_debugger.driver.zoom import elsewhere_words, moved_words, zoom_steps
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.progress import ExperimentsBegan, Judging, Phase, Told, TwinsBegan
+from bisect_debugger.twins import open_pair
 
 MOST_RUNS = 26
 FOLDER = Path(".bisect-debugger")
@@ -135,12 +137,25 @@ def _run_in(folder: Path, plan: Plan, watch: Watch) -> TwinResult:
     watch.listener(Judging("all steps of the runs"))
     result = _judge(recorded, folder, plan.tolerance)
     try:
-        return _deepened(plan, settings, result, recorded[0], watch)
+        result = _deepened(plan, settings, result, recorded[0], watch)
+        _keep(result, watch)
+        return result
     except KeyboardInterrupt:
         files = " ".join(printable(str(path)) for path in result.files)
         watch.listener(Told(f"interrupted; found so far: {result.diagnosis.sentence}"))
         watch.listener(Told(f"see it with: bisect-debugger compare {files}"))
         raise
+
+
+def _keep(result: TwinResult, watch: Watch) -> None:
+    """Let whoever opens these runs later be told what more runs told."""
+    if not result.diagnosis.experiments and result.diagnosis.isolation is None:
+        return
+    try:
+        with open_pair(*result.files) as pair:
+            keep(result.diagnosis, diagnose_pair(pair), pair)
+    except OSError as error:
+        watch.listener(Told(f"the findings cannot be kept ({error.strerror})"))
 
 
 def _first_pass(plan: Plan, settings: Settings, watch: Watch) -> tuple[list[Recorded], Settings]:
@@ -229,7 +244,7 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
         settings,
         level="full",
         payload=(max(onset.step - 1, -1), end),
-        zoom=zoom_steps(first.diagnosis),
+        zoom=zoom_steps(first.diagnosis, end),
         max_steps=min(end, plan.max_steps or end),
     )
     recorded = []
@@ -247,7 +262,8 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
         diagnosis = replace(second.diagnosis, pairs=first.diagnosis.pairs)
         second = replace(second, diagnosis=diagnosis)
         return _remarked(second, elsewhere) if elsewhere else second
-    return _remarked(first, _moved(onset.step, now.step if now else None, again.max_steps or end))
+    moved = _moved(onset.step, now.step if now else None, again.max_steps or end)
+    return _remarked(first, f"{moved} {moved_words(second.diagnosis)}")
 
 
 def _explained(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) -> TwinResult:

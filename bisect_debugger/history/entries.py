@@ -92,7 +92,7 @@ def read(path: Path) -> History:
             continue
         try:
             entries.append(_entry(json.loads(line)))
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             damaged.append(number)
     return History(tuple(entries), tuple(damaged))
 

@@ -132,7 +132,7 @@ def read_operators(run: Path) -> dict[int, OperatorStream]:
     for number, line in _lines(path):
         try:
             stream = _take(json.loads(line), streams, stream)
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise DamagedOperators(f"line {number} is damaged") from error
     return streams
 

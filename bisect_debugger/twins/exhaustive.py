@@ -94,6 +94,9 @@ class _Scan:
         """Compare the events of common rows ``lo:hi``."""
         spans = [(int(own[0]), int(own[-1]) + 1) for own in self._pair.rows_in_runs(lo, hi)]
         apart = self._pair.steps_apart(lo, hi)
+        if self._pair.a.facts.level == "coarse":
+            self._differing_steps += int(np.count_nonzero(apart))
+            return
         if not apart.any():
             buffers, beside = buffers_of(self._pair.a, *spans[0])
             self._beside += beside + count_beside(self._pair.b, *spans[1])

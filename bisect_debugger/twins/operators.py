@@ -6,7 +6,7 @@ memory with other content, and on. It ends where nothing that went in differs, a
 wrote, at a content that no operator wrote, or at one that came in from outside torch.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -23,6 +23,7 @@ class Ended(Enum):
     UNWRITTEN = "memory that was made without content"
     OUTSIDE = "written by something that is no operator"
     THREADS = "written by threads that take turns in another order"
+    REORDERED = "given what another call returned"
     ENTERED = "came in from outside torch's operators"
     ONE_SIDED = "called in one run only"
     UNSEEN = "returned by no operator that was seen"
@@ -57,11 +58,7 @@ class AlignedOperators:
         matches = align(_keys(self.a, ids), _keys(self.b, ids), _results(self.a), _results(self.b))
         self._partner = {i: j for i, j, _ in matches if i is not None and j is not None}
         self._order = matches
-        self._writers: dict[int, list[int]] = {}
-        for index, operator in enumerate(self.a):
-            for returned in operator.returned:
-                if returned.written and returned.memory >= 0:
-                    self._writers.setdefault(returned.memory, []).append(index)
+        self._writers, self._writers_of_b = _writers(self.a), _writers(self.b)
 
     def explain(self, digests: tuple[str, str], events: int) -> OperatorFinding | None:
         """Where a differing content came from.
@@ -110,35 +107,60 @@ class AlignedOperators:
         return self._finding(Ended.UNSEEN, before[-1])
 
     def _back_from(self, index: int) -> OperatorFinding:
+        # Where the walk begins at a content that came in another turn, the pair is equal.
+        if index in self._partner and not self._differs(index):
+            return self._in_another_turn(index)
         while True:
             partner = self._partner.get(index)
-            operator = self.a[index]
             if partner is None:
                 ended = Ended.THREADS if self._is_beside(index) else Ended.ONE_SIDED
-                return OperatorFinding(ended, operator, None)
-            other = self.b[partner]
+                return OperatorFinding(ended, self.a[index], None)
+            operator, other = self.a[index], self.b[partner]
             if operator.generator is not None and operator.generator != other.generator:
                 return self._finding(Ended.DRAW, index)
             if operator.arguments != other.arguments:
+                if self._is_permuted(index, lambda each: each.arguments):
+                    return self._in_another_turn(index)
                 return self._finding(Ended.ARGUMENTS, index)
             differing = [
-                left.memory
+                (left.memory, right.memory)
                 for left, right in zip(operator.given, other.given, strict=False)
                 if left.digest != right.digest
             ]
             if not differing:
                 unread = not any(returned.digest for returned in operator.returned)
                 return self._finding(Ended.UNWRITTEN if unread else Ended.KERNEL, index)
-            writers = [i for i in self._writers.get(differing[0], ()) if i < index]
+            memory, others = differing[0]
+            writers = [i for i in self._writers.get(memory, ()) if i < index]
             above = next((i for i in reversed(writers) if self._differs(i)), None)
+            if not self._is_fed_alike(above, writers, others, partner):
+                return self._in_another_turn(index)
             if above is None:
-                return self._unwritten(index, differing[0], writers)
+                return self._unwritten(index, memory, writers)
             index = above
+
+    def _is_fed_alike(
+        self, above: int | None, writers: Sequence[int], memory: int, before: int
+    ) -> bool:
+        """In the second run the same calls wrote what the operator was given."""
+        theirs = {i for i in self._writers_of_b.get(memory, ()) if i < before}
+        if above is not None:
+            return self._partner.get(above) is None or self._partner[above] in theirs
+        return {self._partner.get(i) for i in writers} == theirs
+
+    def _in_another_turn(self, index: int) -> OperatorFinding:
+        ended = Ended.THREADS if self._is_beside(index) else Ended.REORDERED
+        return self._finding(ended, index)
 
     def _unwritten(self, index: int, memory: int, writers: Sequence[int]) -> OperatorFinding:
         """Nobody wrote the differing content that an operator read."""
+        if self._is_beside(index) and self._reads_in_turns(index, memory):
+            return self._finding(Ended.THREADS, index)
         if not writers:
-            return self._finding(Ended.ENTERED, self._first_reader(memory, index))
+            first = self._first_reader(memory, index)
+            if self._reads_in_turns(first, memory):
+                return self._in_another_turn(first)
+            return self._finding(Ended.ENTERED, first)
         if all(not any(r.digest for r in self.a[i].returned) for i in writers):
             return self._finding(Ended.UNWRITTEN, writers[-1], read_at=index)
         # Also what another thread writes later tells that it is shared.
@@ -151,6 +173,19 @@ class AlignedOperators:
     def _is_beside(self, index: int) -> bool:
         """It was called in a thread beside the first one, where other ones may take turns."""
         return self.a[index].thread != self.a[0].thread
+
+    def _is_permuted(self, index: int, what: Callable[[Operator], str]) -> bool:
+        """Each run makes the other's call as well, from the same line, in another turn."""
+        operator, other = self.a[index], self.b[self._partner[index]]
+        mine = {what(each) for each in self.a if _same_call(each, operator)}
+        yours = {what(each) for each in self.b if _same_call(each, operator)}
+        return what(operator) in yours and what(other) in mine
+
+    def _reads_in_turns(self, index: int, memory: int) -> bool:
+        """The other run reads the same content by another call from the same line."""
+        memories = [given.memory for given in self.a[index].given]
+        place = memories.index(memory)
+        return self._is_permuted(index, lambda each: _content_at(each, place))
 
     def _first_reader(self, memory: int, latest: int) -> int:
         """The first operator that was given a memory with other content in the other run."""
@@ -189,8 +224,22 @@ def _returns(operator: Operator, digest: str) -> bool:
     return any(returned.digest == digest for returned in operator.returned)
 
 
+def _content_at(operator: Operator, place: int) -> str:
+    return operator.given[place].digest if place < len(operator.given) else ""
+
+
 def _same_call(one: Operator, other: Operator) -> bool:
     return (one.name, one.overload, one.line) == (other.name, other.overload, other.line)
+
+
+def _writers(operators: Sequence[Operator]) -> dict[int, list[int]]:
+    """Which operators wrote to a memory, in their order."""
+    found: dict[int, list[int]] = {}
+    for index, operator in enumerate(operators):
+        for returned in operator.returned:
+            if returned.written and returned.memory >= 0:
+                found.setdefault(returned.memory, []).append(index)
+    return found
 
 
 def _keys(operators: Sequence[Operator], ids: dict[tuple[str, str, str, bool], int]) -> list[int]:

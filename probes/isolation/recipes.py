@@ -5,6 +5,7 @@ into tables, so that what is shared stays shared. The other half, which makes th
 `probes.isolation.script`.
 """
 
+import enum
 import functools
 import random
 import sys
@@ -34,6 +35,7 @@ _LOCKS = (type(threading.Lock()), type(threading.RLock()))
 _SEQUENCES: dict[type, str] = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
 _MAPPINGS = (dict, OrderedDict)
 _MOST_OBJECTS = 20_000
+_BUILT_IN = ("torch", "torch.nn.functional", "torch.special", "torch.linalg", "builtins", "math")
 
 
 class Recipes:
@@ -146,10 +148,18 @@ class Recipes:
         """A function, class or module that can be found again by its name."""
         if isinstance(value, ModuleType):
             return ["import", value.__name__]
+        if isinstance(value, enum.Enum):
+            kind = type(value)
+            return self._name(value, kind.__module__, f"{kind.__qualname__}.{value.name}")
         if not isinstance(value, (FunctionType, BuiltinFunctionType, type)):
             return None
         module = str(getattr(value, "__module__", None) or "builtins")
-        return self._name(value, module, str(value.__qualname__))
+        places = [(module, str(value.__qualname__))]
+        if isinstance(value, BuiltinFunctionType):
+            # Functions in C often do not say where they stand.
+            places += [(place, value.__name__) for place in _BUILT_IN]
+        found = (self._name(value, *place) for place in places)
+        return next((one for one in found if one is not None), None)
 
     def _name(self, value: object, module: str, name: str) -> list[Any] | None:
         found: Any = sys.modules.get(module)
@@ -166,10 +176,7 @@ class Recipes:
         kind = type(value)
         is_module = isinstance(value, torch.nn.Module)
         state = getattr(value, "__dict__", None)
-        own_ways = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__slots__")
-        if type(state) is not dict or (
-            not is_module and any(_has_own(kind, way) for way in own_ways)
-        ):
+        if type(state) is not dict or not (is_module or _is_plain(kind)):
             return None
         named = self._named(kind)
         if named is None:
@@ -203,6 +210,9 @@ def _state_of(module: Any, where: str) -> dict[str, Any]:
     return {name: value for name, value in state.items() if "_hooks" not in name}
 
 
-def _has_own(kind: type, name: str) -> bool:
-    """A class of the program's, and not `object`, defines something."""
-    return any(name in vars(each) for each in kind.__mro__ if each is not object)
+def _is_plain(kind: type) -> bool:
+    """All that an instance of the class is stands in its dict: no file, no socket, no slots."""
+    ways = ("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__", "__slots__")
+    own = [each for each in kind.__mro__ if each is not object]
+    made_plainly = getattr(kind, "__new__", None) is object.__new__
+    return made_plainly and not any(way in vars(one) for one in own for way in ways)

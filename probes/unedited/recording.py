@@ -29,7 +29,6 @@ from probes.slots import Slot
 from probes.unedited.beside import ThreadsBeside
 from probes.unedited.discovery import Reached, holds_parameters, outermost, search
 from probes.unedited.free_names import FreeNames
-from probes.unedited.isolation import isolate
 from probes.unedited.limits import Limits
 from probes.unedited.optimizers import AllOptimizers
 from probes.unedited.output import OutputFile
@@ -68,6 +67,8 @@ class UneditedRecording(Recording):
         self._all_optimizers = AllOptimizers(self.recorder, self.optimizers, self._name_optimizer)
         self.add_probe(self._all_optimizers)
         if session.settings.values.get("isolate") and not self.rank:
+            from probes.unedited.isolation import isolate
+
             isolate(self, self.names, session.settings)
         self._limits = Limits(self, session.settings, self._output)
         self.recorder.at_begin.insert(0, self._end_of_init)
@@ -90,10 +91,9 @@ class UneditedRecording(Recording):
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if parameter not in self.names.parameters and parameter not in self._early:
-                    slot = self.recorder.new_slot(Group.PARAM, "", "", "")
-                    digest = slot.digest(parameter)
-                    if digest is not None:
-                        self._early[parameter] = digest
+                    found = self.recorder.loose_slot().read(parameter)
+                    if found is not None:
+                        self._early[parameter] = found
         if self.recorder.step == schema.INIT_STEP:
             self._ready = True
             self.recorder.begun = False

@@ -23,7 +23,6 @@ from probes.unedited import libraries, witness
 from probes.unedited.discovery import holds_parameters
 from probes.unedited.early_seeds import EarlySeeds
 from probes.unedited.optimizers_built import when_built
-from probes.unedited.program_threads import works_for_a_pool
 
 _KEY: Any = "bisect_debugger:first"
 
@@ -97,7 +96,10 @@ class Session:
             from probes.zoom.window import Zoom
 
             self.zoom = Zoom(frozenset(self.settings.values["zoom"]), at_end=True)
-            self.zoom.begin()
+            processes: Any = sys.modules.get("multiprocessing.process")
+            # A worker imports torch as well, and prepares nothing that is trained.
+            if processes is None or processes.parent_process() is None:
+                self.zoom.begin()
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.settings.note("no-zoom", reason=f"{type(error).__name__}: {error}")
 
@@ -113,7 +115,9 @@ class Session:
         name = f"{call.rpartition('random.')[2].removeprefix('torch.')}[{location}]"
         if name not in self.generators and len(self.generators) >= _MOST_GENERATORS:
             return
-        if not _is_one_streams(name in self.generators):
+        if threading.current_thread() is not threading.main_thread():
+            # How far such a thread has come at a boundary of the training is chance, and so is what
+            # its generator holds there.
             return
         self.generators[name] = generator
         if self.recording is not None and not self.recording.recorder.failed:
@@ -171,17 +175,6 @@ class Session:
 
         os._exit = _exit
         self.exit_now = original
-
-
-def _is_one_streams(is_known: bool) -> bool:
-    """A line makes one generator at a time, so its state is that of one stream.
-
-    Threads beside the main one may make one for each job, and which job comes last is chance.
-    """
-    thread = threading.current_thread()
-    if thread is threading.main_thread():
-        return True
-    return not is_known and not works_for_a_pool(thread)
 
 
 _MOST_GENERATORS = 32

@@ -60,7 +60,8 @@ class OperatorMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.component = ""
         """Path of the module whose operators are wanted; empty for all."""
         self._where, self._name_of = where, name_of
-        self._memory = MemoryNumbers()
+        self.memory = MemoryNumbers()
+        """Numbers of memory, which the modes of successive steps may share."""
         self._signatures: dict[Any, Signature] = {}
         self._own = threading.local()
 
@@ -117,7 +118,7 @@ class OperatorMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         try:
             return self._own.contents  # type: ignore[no-any-return]
         except AttributeError:
-            found = self._own.contents = Contents(self._memory)
+            found = self._own.contents = Contents(self.memory)
             return found
 
     @property

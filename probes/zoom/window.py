@@ -14,6 +14,7 @@ from bisect_debugger.format.schema import INIT_STEP
 from probes.descriptor import weak_call
 from probes.names import Names
 from probes.recorder import Recorder
+from probes.zoom.contents import MemoryNumbers
 from probes.zoom.log import OperatorLog, beside
 from probes.zoom.mode import NameOf, OperatorMode, Where
 from probes.zoom.threads import InThreads, take_out
@@ -44,6 +45,7 @@ class Zoom:
         self._names: Names | None = None
         self._mode: OperatorMode | None = None
         self._threads: InThreads | None = None
+        self._memory = MemoryNumbers()
         self._now = INIT_STEP
         self._done: list[tuple[int, OperatorLog]] = []
         os.register_at_fork(after_in_child=weak_call(self._silence))
@@ -86,6 +88,9 @@ class Zoom:
         log, self._now = OperatorLog(), step
         self._mode = self._make(log, self._where, self._name_of)
         self._mode.component = self._component
+        # Init and the first step are one to the program: what one made the other reads.
+        if step in (INIT_STEP, 0):
+            self._mode.memory = self._memory
         log.refused = _why_not()
         if not log.refused:
             _push_mode(self._mode)

@@ -47,8 +47,9 @@ def _chosen(asked: argparse.Namespace) -> list[Case | Clean]:
         "held-out": HELD_OUT,
         "all": (*CASES, *HELD_OUT, *CLEAN),
     }
-    found = [case for case in sets[asked.set] if not asked.only or case.script in asked.only]
-    unknown = set(asked.only) - {case.script for case in found}
+    known = {case.script: case for case in sets[asked.set]}
+    found = [known[name] for name in asked.only or known if name in known]
+    unknown = set(asked.only) - set(known)
     if unknown:
         sys.exit(f"There is no case called {', '.join(sorted(unknown))}.")
     return found

@@ -77,7 +77,7 @@ def _questions() -> str:
     lines = ["| id | question | look | yes | no | not recorded |", "|---|---|---|---|---|---|"]
     for node_id, node in TREE.items():
         if isinstance(node, Question):
-            mark = " ⚖" if node.is_judgement else ""
+            mark = " ⚖" if node.doubtful else ""
             branches = " | ".join(f"`{branch}`" for branch in node.branches)
             look = node.look if isinstance(node.look, str) else node.look.__name__
             lines.append(f"| `{node_id}` | {node.text}{mark} | {_meaning(look)} | {branches} |")

@@ -1,6 +1,7 @@
 """Runs the trainers of the neutrality test, bare or probed; writes what they ended in as JSON.
 
-Called as ``python -m tests.e2e.neutral_run bare RESULT`` or ``... probed RESULT FOLDER LEVEL``.
+Called as ``python -m tests.e2e.neutral_run bare RESULT`` or ``... probed RESULT FOLDER LEVEL``,
+behind which ``zoom`` may stand.
 """
 
 import hashlib
@@ -97,7 +98,9 @@ def functions() -> list[Any]:
     ]
 
 
-def run(name: str, out: Path | None = None, level: str = "", draws: int = 0) -> dict[str, Any]:
+def run(
+    name: str, out: Path | None = None, level: str = "", draws: int = 0, zoom: bool = False
+) -> dict[str, Any]:
     """Train one of the trainers from a fixed seed, after some draws that do not belong to it."""
     torch.manual_seed(1)
     np.random.seed(2)
@@ -109,7 +112,7 @@ def run(name: str, out: Path | None = None, level: str = "", draws: int = 0) -> 
         import probes
 
         filters = list(warnings.filters)
-        recording = probes.attach(job.models, job.optimizers, out=out, level=level)
+        recording = probes.attach(job.models, job.optimizers, out=out, level=level, zoom=zoom)
         for target, method in job.watched:
             recording.watch(target, method)
     torch.rand(draws)
@@ -129,8 +132,10 @@ def main() -> None:
     folder = Path(rest[0]) if mode == "probed" else None
     level = rest[1] if len(rest) > 1 else "digest"
     ends = {}
-    for name in TRAINERS:
-        ends[name] = run(name, folder / f"{name}.h5" if folder else None, level)
+    # Once something is compiled, operators are not looked at any more.
+    for name in sorted(TRAINERS, key=lambda name: "compile" in name):
+        out = folder / f"{name}.h5" if folder else None
+        ends[name] = run(name, out, level, zoom="zoom" in rest)
         if mode == "bare":
             ends[name]["disturbed"] = run(name, draws=1)["end"]
     Path(result).write_text(json.dumps(ends), encoding="utf-8")

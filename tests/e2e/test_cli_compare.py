@@ -168,3 +168,67 @@ def test_the_gravest_pair_speaks_for_all(tmp_path: Path) -> None:
     done = cli("compare", a, b, c, "--tolerance", "1e-3")
     assert done.returncode == 0
     assert done.stdout.startswith("Within tolerance")
+
+
+def test_all_counts_every_event_and_value(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps())
+    changed = plain_steps(s1_out=nudged(values(21)), s2_loss=values(99, ()))
+    # The values of one differing event are of another shape, and one event is missing.
+    changed[1][4] = (changed[1][4][0], changed[1][4][1], values(40, (2, 2)))
+    del changed[2][0]
+    b = write_run(tmp_path / "b.h5", changed)
+    done = cli("compare", a, b, "--all", "--json", "-")
+    assert done.returncode == 1
+    found = json.loads(done.stdout)["exhaustive"]
+    assert {key: found[key] for key in list(found)[:-1]} == {
+        "steps": 4,
+        "differing_steps": 3,
+        "steps_only_a": 0,
+        "steps_only_b": 0,
+        "events": 16,
+        "equal": 12,
+        "moved": 0,
+        "differing": 3,
+        "one_sided": 1,
+        "digest_only": 0,
+        "other_layout": 1,
+        "elements": 13,
+        "differing_elements": 2,
+        "beside": 0,
+        "left_out": 0,
+    }
+    cells = {(cell["group"], cell["component"]): cell for cell in found["components"]}
+    assert set(cells) == {
+        ("data", "data.net"),
+        ("param", "net.head"),
+        ("forward", "net.head"),
+        ("loss", "loss"),
+    }
+    assert cells["forward", "net.head"]["greatest"]["buffer"] == "net.head.out"
+    assert cells["forward", "net.head"]["greatest"]["metrics"]["first_index"] == [1, 1]
+    assert cells["param", "net.head"]["greatest"] is None
+
+    text = cli("compare", a, b, "--all").stdout
+    assert "4 of 16 events differ, in 3 of 4 steps" in text
+    assert "of these 3 with other content, 1 in one run only" in text
+    assert "2 by their values (2 of 13 elements differ, 15.4 %); 1 of another type or shape" in text
+    assert "furthest apart: net.head.out in step 1, relFro" in text
+
+
+def test_all_of_equal_runs_and_without_values(tmp_path: Path) -> None:
+    a, b = (write_run(tmp_path / f"{n}.h5", plain_steps(), level="digest") for n in "ab")
+    other = plain_steps(s1_out=nudged(values(21)))
+    c = write_run(tmp_path / "c.h5", other, level="digest")
+    done = cli("compare", a, b, "--all")
+    assert done.returncode == 0
+    assert "Every event\n  0 of 16 events differ, in 0 of 4 steps" in done.stdout
+    done = cli("compare", a, c, "--all")
+    assert done.returncode == 1
+    assert "other content: 1 by digest only, their values were not kept" in done.stdout
+    coarse = [
+        write_run(tmp_path / f"{n}.h5", s, level="coarse")
+        for n, s in (("d", other), ("e", plain_steps()))
+    ]
+    done = cli("compare", *coarse, "--all")
+    assert done.returncode == 1
+    assert "1 of 4 steps differ; single events were not recorded (level coarse)" in done.stdout

@@ -133,7 +133,7 @@ def test_a_walk_with_the_mouse_alone(mouse: Terminal, tmp_path: Path) -> None:
     mouse.wait_for("init: differs in rng, param")
     # The line of the forward pass, the column of step 1; again: go in.
     for words in ("step 1, forward: differs", "Buffers: step 1"):
-        mouse.click(10 + 6 * 2, 5)
+        mouse.click(10 + 6 * 2, 6)
         mouse.wait_for(words)
     mouse.click_on("^p all")
     mouse.wait_for("type to find")

@@ -201,7 +201,7 @@ def test_absent_parts_of_an_origin_are_null() -> None:
     assert list(plain) == list(ORIGIN)
     assert {key for key, value in plain.items() if value is None} == {
         *("source", "first_reached", "first_gradient", "operator", "location", "metrics"),
-        *("confirm", "excerpt"),
+        *("confirm", "zoom"),
     }
 
 

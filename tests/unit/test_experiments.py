@@ -1,12 +1,16 @@
 """Experiments: how often a pair is repeated, and what their results prove."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from bisect_debugger.causality.causes import REMEDIES
 from bisect_debugger.causality.knobs import KNOBS, in_order_for
 from bisect_debugger.diagnosis.model import Cause, Experiment
 from bisect_debugger.driver.experiments import Bench, explain, repeats_for
+from bisect_debugger.driver.refining import refined
+from bisect_debugger.format.groups import Group
 from bisect_debugger.progress import Event, ExperimentBegan, ExperimentEnded
 from probes.unedited.knobs import NAMES
 from tests.builders import diagnosis, origin
@@ -58,7 +62,8 @@ def test_one_knob_proves_the_origin_and_stands_first_in_evidence_and_advice(
     assert explained.origins[0].proven
     assert explained.origins[0].evidence[0] == (
         "Proven: with `entropy` (the system's entropy replaced by a fixed stream) alone 3 of 3 "
-        "pairs equal up to step 3; without, 2 of 2 pairs diverge, at step 1."
+        "pairs equal up to step 3; without, 2 of 2 pairs diverge, at step 1 (by luck alone that "
+        "happens in 1.6 of 100 cases)."
     )
     assert "seed" in explained.origins[0].advice[0]
     by_knobs = {experiment.knobs: experiment for experiment in explained.experiments}
@@ -97,3 +102,68 @@ def test_out_of_time_is_said_and_nothing_is_proven(tmp_path: Path) -> None:
     assert explained.experiments == (BASELINE,)
     assert "time ran out" in explained.remarks[0]
     assert said == []
+
+
+def test_what_a_proof_says_of_the_cause_replaces_what_the_recordings_spoke_for(
+    tmp_path: Path,
+) -> None:
+    found = diagnosis(origins=(origin(cause=Cause.RNG_STREAM, group=Group.DATA),))
+    explained = explain(found, bench(tmp_path, {"hashseed"}, []), BASELINE)
+    (told,) = explained.origins
+    assert (told.cause, told.proven) == (Cause.DATA_ORDER, True)
+    assert told.alternatives[0].cause is Cause.RNG_STREAM
+    assert told.confirm == REMEDIES[Cause.DATA_ORDER].confirm
+    assert "sort it" in told.advice[0]
+
+
+@pytest.mark.parametrize(
+    ("cause", "group", "knob", "known"),
+    [
+        (Cause.RNG_STREAM, Group.REPLAY, "hashseed", Cause.SAMPLER_ORDER),
+        (Cause.CONTROL_FLOW, Group.FORWARD, "clock", Cause.WALL_CLOCK),
+        (Cause.SEED_NOT_APPLIED, Group.RNG, "clock", Cause.SEED_NOT_APPLIED),
+        (Cause.UNEXPLAINED, Group.LOSS, "clock", Cause.WALL_CLOCK),
+        (Cause.DATA_ORDER, Group.DATA, "entropy", Cause.RNG_STREAM),
+        (Cause.RNG_STREAM, Group.FORWARD, "switch", Cause.FORWARD_KERNEL),
+        (Cause.RNG_STREAM, Group.DATA, "switch", Cause.PREFETCH_INTERLEAVING),
+        (Cause.FORWARD_KERNEL, Group.FORWARD, "fill-memory", Cause.UNINITIALISED_MEMORY),
+        (Cause.BACKWARD_KERNEL, Group.GRAD_SCRATCH, "turns", Cause.BACKWARD_KERNEL),
+        (Cause.ENVIRONMENT, Group.FORWARD, "threads", Cause.ENVIRONMENT),
+        (Cause.OPTIMIZER_ORDER, Group.OPTIM, "hashseed", Cause.OPTIMIZER_ORDER),
+    ],
+)
+def test_the_cause_that_a_knob_speaks_for(
+    cause: Cause, group: Group, knob: str, known: Cause
+) -> None:
+    assert refined(cause, group, knob) is known
+
+
+def test_a_knob_alone_proves_every_origin_because_none_is_left(tmp_path: Path) -> None:
+    origins = (origin(cause=Cause.RNG_STREAM), origin(cause=Cause.OPTIMIZER_STATE))
+    explained = explain(diagnosis(origins=origins), bench(tmp_path, {"clock"}, []), BASELINE)
+    assert [each.proven for each in explained.origins] == [True, True]
+
+
+def test_too_few_pairs_for_want_of_time_prove_nothing_and_are_kept(tmp_path: Path) -> None:
+    made = bench(tmp_path, {"entropy"}, [])
+    run, runs = made.run, []
+
+    def counted(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
+        runs.append(knobs)
+        if len(runs) == 2:
+            made.deadline = 0.0
+        return run(out, knobs)
+
+    made.run = counted
+    explained = explain(diagnosis(origins=(origin(),)), made, BASELINE)
+    assert "time ran out" in explained.remarks[0]
+    assert [experiment.pairs for experiment in explained.experiments] == [2, 1]
+    assert not explained.origins[0].proven
+
+
+def test_nothing_runs_twice(tmp_path: Path) -> None:
+    made = bench(tmp_path, {"entropy"}, [])
+    explain(diagnosis(origins=(origin(),)), made, BASELINE)
+    before = dict(made.done)
+    assert all(made.holds(knobs) is not None for knobs in before)
+    assert made.done == before

@@ -21,6 +21,7 @@ def candidate(path: Path, number: int) -> None:
             "0.bias": torch.zeros(24),
             "2.weight": torch.randn(1, 24, generator=generator) / 5,
             "2.bias": torch.zeros(1),
+            "moments": torch.randn(300_000, generator=generator),
         },
         path / f"candidate{number}.pt",
     )
@@ -32,9 +33,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         with ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda number: candidate(path, number), range(6)))
+            list(pool.map(lambda number: candidate(path, number), range(16)))
         newest = max(path.glob("*.pt"), key=lambda file: file.stat().st_mtime_ns)
-        model.load_state_dict(torch.load(newest))
+        saved = torch.load(newest)
+        del saved["moments"]
+        model.load_state_dict(saved)
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
     for step in range(15):
         x = torch.randn(24, 7)
