@@ -14,8 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.ratios import HEAD, Measured, show
 from probes.seeing import MOST_OPEN_EVENTS
@@ -58,7 +57,7 @@ print(json.dumps(resident))
 def resident(level: str, steps: int) -> list[int]:
     """Bytes resident after each tenth of the steps."""
     with tempfile.TemporaryDirectory() as folder:
-        child = [sys.executable, "-c", CHILD, str(ROOT), level, str(steps), f"{folder}/run.h5"]
+        child = [sys.executable, "-c", CHILD, sys.path[0], level, str(steps), f"{folder}/run.h5"]
         done = subprocess.run(child, capture_output=True, text=True, check=True)
     return [int(value) for value in json.loads(done.stdout)]
 

@@ -1,6 +1,6 @@
 """What probes cost: a step with them against a step without, on three workloads.
 
-Called as ``python benchmarks/bench_overhead.py [--rounds N] [--threads N] [--mode M] [WORKLOAD ...]``.
+Called as ``python benchmarks/bench_overhead.py [--rounds N] [--mode M] [WORKLOAD ...]``.
 
 Stretches with and without probes take turns in one process, so that whatever else the machine does
 meets both. A round's ratio holds the median step of a stretch with probes against those of the
@@ -50,10 +50,12 @@ def ratio_of(
 ) -> tuple[float, float]:
     """Ratio of one round, and the seconds of a step without probes."""
     before = seconds_of(step, steps)
-    with tempfile.TemporaryDirectory() as folder:
-        with probes.attach(model, optimizer, out=Path(folder) / "run.h5", **arguments):
-            seconds_of(step, WARM_STEPS)
-            probed = seconds_of(step, steps)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        probes.attach(model, optimizer, out=Path(folder) / "run.h5", **arguments),
+    ):
+        seconds_of(step, WARM_STEPS)
+        probed = seconds_of(step, steps)
     after = seconds_of(step, steps)
     bare = (before + after) / 2
     return probed / bare, bare

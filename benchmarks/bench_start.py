@@ -36,9 +36,7 @@ def seconds_of_start(program: str, environment: dict[str, str]) -> float:
 
 def main() -> None:
     """Measure both programs."""
-    parser = argparse.ArgumentParser(
-        description="What the bootstrap costs a process without torch."
-    )
+    parser = argparse.ArgumentParser(description="What the bootstrap costs.")
     parser.add_argument("--pairs", type=int, default=40)
     options = parser.parse_args()
     print("start to end of a process under the bootstrap / bare")
@@ -48,6 +46,9 @@ def main() -> None:
         session(Settings(out=Path(folder) / "run.h5")) as under,
     ):
         bare, probed = dict(os.environ), under.environment()
+        for environment in (bare, probed):
+            # Compiled once, as it is where the package was installed.
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)
         for name, program in PROGRAMS.items():
             # The first starts of all fill the caches of the system.
             seconds_of_start(program, bare), seconds_of_start(program, probed)

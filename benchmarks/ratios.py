@@ -1,4 +1,4 @@
-"""Ratios against a required column: how benchmarks say what was measured and whether it is enough."""
+"""Ratios against a required column: what was measured, and whether it is enough."""
 
 import statistics
 from collections.abc import Callable, Sequence

@@ -9,7 +9,6 @@ which changes the bits of gradients and forbids in-place operations on the outpu
 therefore seen through hooks on the output tensors.
 """
 
-import inspect
 import itertools
 import sys
 import warnings
@@ -40,8 +39,8 @@ from probes.exporting import Exporting
 from probes.gradient_hooks import GradientHook, OutputGradients, hook_output
 from probes.names import ModuleName
 from probes.nests import Beyond, held_by
+from probes.ports import Ports
 from probes.recorder import Recorder
-from probes.seeding import caller
 from probes.slots import LEFT_OUT, Slot
 
 _NO_GRAD = int(EventFlag.NO_GRAD)
@@ -88,7 +87,7 @@ class ModuleHooks:
         self._unknown = unknown
         self._strangers: dict[int, weakref.ref[torch.nn.Module]] = {}
         # By id, for its speed: an entry goes when its module does.
-        self._ports: dict[int, _Ports] = {}
+        self._ports: dict[int, Ports] = {}
         self._alive: dict[int, weakref.ref[torch.nn.Module]] = {}
         self._key = _unique_key()
         self._install()
@@ -106,7 +105,7 @@ class ModuleHooks:
                 self._ports.pop(key, None)
 
         self._strangers.pop(key, None)
-        self._ports[key] = _Ports(self.recorder, module, name, self._gradients)
+        self._ports[key] = Ports(self.recorder, module, name, self._gradients)
         self._alive[key] = weakref.ref(module, forget)
 
     def remove(self) -> None:
@@ -115,6 +114,15 @@ class ModuleHooks:
         self._uninstall()
         self._ports, self._alive = {}, {}
         self._quiet.remove()
+
+    def listen(self, wanted: bool) -> None:
+        """Stand in torch's tables, or not: outside the window a call costs what it does bare."""
+        if wanted == (self._key in torch_module._global_forward_hooks):
+            return
+        if wanted:
+            self._install()
+        else:
+            self._uninstall()
 
     def _install(self) -> None:
         torch_module._global_forward_pre_hooks[self._key] = self.before
@@ -165,7 +173,7 @@ class ModuleHooks:
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             recorder.fail_with(error)
 
-    def _introduce(self, module: torch.nn.Module) -> "_Ports | None":
+    def _introduce(self, module: torch.nn.Module) -> Ports | None:
         if self._unknown is not None:
             self._unknown(module)
         key = id(module)
@@ -182,7 +190,7 @@ class ModuleHooks:
     def _inputs(
         self,
         module: torch.nn.Module,
-        ports: "_Ports | None",
+        ports: Ports | None,
         args: tuple[Any, ...],
         caller: FrameType | None,
     ) -> None:
@@ -216,7 +224,7 @@ class ModuleHooks:
         for key, value in kwargs.items() if kwargs else ():
             self._several(ports, key, value, flags)
 
-    def _several(self, ports: "_Ports", key: int | str, value: object, flags: int) -> None:
+    def _several(self, ports: Ports, key: int | str, value: object, flags: int) -> None:
         # A tensor of a class of the trainer's own would notice being looked at.
         with DisableTorchFunction():
             for path, leaf in leaves(value):
@@ -228,11 +236,11 @@ class ModuleHooks:
                 else:
                     self._note_unseen(slot, leaf)
 
-    def _port(self, ports: "_Ports", key: int | str, path: str, leaf: object) -> Slot:
+    def _port(self, ports: Ports, key: int | str, path: str, leaf: object) -> Slot:
         found = ports.inputs.get((key, path) if path else key)
         return found or ports.input(key, path, self._is_batch(ports, leaf))
 
-    def _is_batch(self, ports: "_Ports", leaf: object) -> bool:
+    def _is_batch(self, ports: Ports, leaf: object) -> bool:
         """What goes in there comes from outside; asked once, at its first sight."""
         if self.enclosed is None:
             return ports.name.is_root
@@ -264,7 +272,7 @@ class ModuleHooks:
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.recorder.fail_with(error)
 
-    def _outputs(self, module: torch.nn.Module, ports: "_Ports", output: object) -> None:
+    def _outputs(self, module: torch.nn.Module, ports: Ports, output: object) -> None:
         flags = 0 if is_grad_enabled() else _NO_GRAD
         if not module.training:
             flags |= _EVAL_MODE
@@ -307,61 +315,6 @@ class ModuleHooks:
             )
 
 
-class _Ports:
-    """The slots of one module's inputs and outputs, made as they are first used."""
-
-    __slots__ = (
-        "_gradients",
-        "_outputs",
-        "_recorder",
-        "bare_output",
-        "inputs",
-        "keywords",
-        "name",
-    )
-
-    def __init__(
-        self,
-        recorder: Recorder,
-        module: torch.nn.Module,
-        name: ModuleName,
-        gradients: OutputGradients,
-    ) -> None:
-        self.keywords = _takes_several(module.forward)
-        self._recorder, self.name, self._gradients = recorder, name, gradients
-        self.inputs: dict[int | str | tuple[int | str, str], Slot] = {}
-        self._outputs: dict[str, tuple[Slot, GradientHook]] = {}
-        self.bare_output: tuple[Slot, GradientHook] | None = None
-        """Where an output goes that is a tensor and no container."""
-
-    def input(self, key: int | str, path: str, is_batch: bool) -> Slot:
-        """Where an argument goes: the batch as it comes in, else a module's input."""
-        name = self.name
-        role = f"in[{key}]{path}" if isinstance(key, int) else f"in.{key}{path}"
-        group, full, component = Group.FORWARD, f"{name.path}.{role}", name.path
-        location = name.location
-        if is_batch:
-            # The line that hands the batch over says more than the one where it arrives.
-            group, full, component = Group.DATA, f"data.{name.path}.{role}", "data"
-            location = caller() or location
-        found = self.inputs[(key, path) if path else key] = self._recorder.slot(
-            group, full, component, role, "", location, name.kind
-        )
-        return found
-
-    def output(self, path: str) -> tuple[Slot, GradientHook]:
-        """Where an output goes, and the hook for its gradient."""
-        found = self._outputs.get(path)
-        if found is None:
-            name, role = self.name, f"out{path}"
-            slot = self._recorder.slot(
-                Group.FORWARD, f"{name.path}.{role}", name.path, role, "", name.location, name.kind
-            )
-            found = self._outputs[path] = (slot, self._gradients.hook_for(name, role))
-            self.bare_output = self._outputs.get("")
-        return found
-
-
 class _Quiet:
     """Keeps torch from warning of our hooks at every call of a compiled module.
 
@@ -386,14 +339,6 @@ class _Quiet:
 def _keywords(caller: FrameType) -> dict[str, Any] | None:
     """Keyword arguments of the module call that a frame of torch's carries out."""
     return caller.f_locals.get("kwargs")
-
-
-def _takes_several(forward: Callable[..., Any]) -> bool:
-    """More than one argument may be given, and so by keyword."""
-    try:
-        return len(inspect.signature(forward).parameters) != 1
-    except (TypeError, ValueError):
-        return True
 
 
 _CONTENT = (torch.Tensor, bool, int, float, complex, np.ndarray, np.generic, Beyond)

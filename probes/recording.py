@@ -101,6 +101,7 @@ class Recording:
             self.recorder, edges, OutputGradients(self.recorder), self._before_forward, unknown
         )
         self._probes.append(self._modules)
+        self.recorder.at_end.append(self._listen)
         self._probes.append(LossHooks(self.recorder, edges, self._before_backward))
         self.optimizers = OptimizerHooks(
             self.recorder,
@@ -260,6 +261,10 @@ class Recording:
     def note_seeding(self, call: str, argument: str, location: str) -> None:
         """Note a call that seeded a generator."""
         self.recorder.writer.seeding(call, argument, location, self.recorder.step)
+
+    def _listen(self, step: int, digests: object) -> None:
+        if not self.recorder.failed:
+            self._modules.listen(self.recorder.active)
 
     def _newcomer(self, module: torch.nn.Module) -> None:
         for added in self.names.grown(module):

@@ -6,8 +6,6 @@ environment does not have it, it is found in the environment of the command that
 recording.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 SESSION = "BISECT_DEBUGGER_SESSION"
 """Environment variable: path of the session's settings, a JSON file beside which status is kept."""
 
-_callbacks: dict[str, list[Callable[[], None]]] = {}
+_callbacks: "dict[str, list[Callable[[], None]]]" = {}
 
 
 class Settings:
@@ -34,7 +32,7 @@ class Settings:
         self._values: dict[str, Any] | None = None
 
     @property
-    def values(self) -> dict[str, Any]:
+    def values(self) -> "dict[str, Any]":
         """The settings by name."""
         if self._values is None:
             # Slow to load for a process that needs none of them.
@@ -70,8 +68,8 @@ class _Waiting:
     """A finder that finds nothing: it notices that a module is about to be loaded."""
 
     def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> Any:
+        self, name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
+    ) -> "Any":
         callbacks = _callbacks.pop(name, None)
         if callbacks is None:
             return None
@@ -92,8 +90,8 @@ class _Traveller:
         self._folders = folders
 
     def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> Any:
+        self, name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
+    ) -> "Any":
         folder = self._folders.get(name)
         if folder is None:
             return None
@@ -202,7 +200,7 @@ def wait_for_torch() -> None:
     when_imported("torch", process.torch_is_here)
 
 
-def when_imported(name: str, callback: Callable[[], None]) -> None:
+def when_imported(name: str, callback: "Callable[[], None]") -> None:
     """Call back after a module was loaded; at once where it is loaded already."""
     if name in sys.modules:
         callback()
@@ -210,10 +208,10 @@ def when_imported(name: str, callback: Callable[[], None]) -> None:
         _callbacks.setdefault(name, []).append(callback)
 
 
-def _call_after_loading(loader: Any, callbacks: list[Callable[[], None]]) -> None:
+def _call_after_loading(loader: "Any", callbacks: "list[Callable[[], None]]") -> None:
     load = loader.exec_module
 
-    def exec_module(module: ModuleType) -> None:
+    def exec_module(module: "ModuleType") -> None:
         del loader.exec_module
         load(module)
         for callback in callbacks:
