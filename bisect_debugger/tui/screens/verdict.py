@@ -13,11 +13,13 @@ from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
 from bisect_debugger.errors import printable
 from bisect_debugger.report.text import compared_words, dormancy_words, render_diagnosis
+from bisect_debugger.report.zoom import excerpt_lines, operator_words
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
 from bisect_debugger.views.names import elide
+from bisect_debugger.views.source import Code
 from bisect_debugger.views.states import compared_lines, hint_lines
 
 _ORIGINS_HIGH = 6
@@ -157,10 +159,15 @@ class VerdictScreen(BaseScreen):
             "\n".join(f"{n}. {printable(line, 2000)}" for n, line in enumerate(origin.advice, 1))
         )
         text.append(f"\n\nWhat would confirm it: {printable(origin.confirm, 2000)}")
+        if origin.alternatives:
+            text.append("\n\nWhat else it could be\n", "bold")
+            text.append(
+                "\n".join(
+                    f"- {x.cause.value}: {printable(x.why, 400)}" for x in origin.alternatives
+                )
+            )
         text.append("\n\nWhere in the code\n", "bold")
-        text.append(code.text())
-        if not code.operator:
-            text.append("\noperator: not recorded (no second pass looked into it)")
+        text.append("\n".join(_code_lines(origin, code)))
         self.query_one("#detail", Prose).show(text)
 
     @on(VirtualTable.Chosen, "#origins")
@@ -172,3 +179,12 @@ class VerdictScreen(BaseScreen):
     def copied_text(self) -> str:
         """The verdict in words."""
         return render_diagnosis(self._diagnosis) if self._diagnosis else ""
+
+
+def _code_lines(origin: Origin, code: Code) -> list[str]:
+    """The operator, and the lines around it: as they were recorded, else as they are here now."""
+    recorded = excerpt_lines(origin)
+    if recorded:
+        return [operator_words(origin), *recorded]
+    unknown = [] if code.operator else ["operator: not recorded (no second pass looked into it)"]
+    return [code.text(), *unknown]
