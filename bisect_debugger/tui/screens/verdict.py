@@ -152,12 +152,15 @@ class VerdictScreen(BaseScreen):
         if self._diagnosis is not None and origin in self._diagnosis.origins:
             for hint in hint_lines(self._diagnosis):
                 text.append(f"{hint}\n\n", "bold")
+        # In the smallest window what to do stands in view together with why.
+        if origin.advice:
+            text.append("Do first: ", "bold")
+            text.append(f"{printable(origin.advice[0], 2000)}\n\n")
         text.append("Why\n", "bold")
         text.append("\n".join(f"- {printable(line, 2000)}" for line in origin.evidence))
-        text.append("\n\nWhat to change\n", "bold")
-        text.append(
-            "\n".join(f"{n}. {printable(line, 2000)}" for n, line in enumerate(origin.advice, 1))
-        )
+        if origin.advice[1:]:
+            text.append("\n\nThen\n", "bold")
+            text.append("\n".join(f"- {printable(line, 2000)}" for line in origin.advice[1:]))
         text.append(f"\n\nWhat would confirm it: {printable(origin.confirm, 2000)}")
         if origin.alternatives:
             text.append("\n\nWhat else it could be\n", "bold")
