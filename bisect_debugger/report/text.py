@@ -114,6 +114,9 @@ def _origin(number: int, origin: Origin, said: Said, *, full: bool) -> list[str]
         lines += [f"  {line}" for line in excerpt_lines(origin)]
     if origin.difference is not None:
         lines += difference_lines(origin.difference)
+    lines += [
+        f"or {other.cause.value}: {printable(other.why, 400)}" for other in origin.alternatives
+    ]
     title = f"{number}. {printable(origin.component)}: {origin.cause.value}{proven}"
     return [title, *(f"   {line}" for line in [*lines, *_words(said, full=full)])]
 
