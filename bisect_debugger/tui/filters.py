@@ -61,11 +61,20 @@ class NameFilter:
         Raises:
             BadFilter: the pattern is no regular expression, or takes too long.
         """
+        if self.text.startswith("re:"):
+            await asyncio.to_thread(self.learn_now, list(names))
+
+    def learn_now(self, names: Iterable[str]) -> None:
+        """The same for a thread that may wait.
+
+        Raises:
+            BadFilter: the pattern is no regular expression, or takes too long.
+        """
         if not self.text.startswith("re:"):
             return
         fresh = [name for name in dict.fromkeys(names) if name not in self._known]
         if fresh or not self._known:
-            found = await asyncio.to_thread(regex_matches, self.text[3:], fresh)
+            found = regex_matches(self.text[3:], fresh)
             self._known.update(zip(fresh, found, strict=True))
 
     def matches(self, name: str) -> bool:

@@ -8,6 +8,7 @@ from bisect_debugger.diagnosis import Diagnosis, diagnose_pair
 from bisect_debugger.diagnosis.model import Origin
 from bisect_debugger.format.groups import Group
 from bisect_debugger.note import render_note
+from bisect_debugger.tui.filters import NameFilter
 from bisect_debugger.tui.reader import BACKGROUND, Reader
 from bisect_debugger.twins import Pair, Row, open_pair
 from bisect_debugger.views.buffer import BufferView, buffer_view
@@ -100,6 +101,28 @@ class Session:
     async def previous_different(self, start: int) -> int | None:
         """The last differing common row before ``start``, or None."""
         return await self._reader.ask(lambda: next(self._pair.different_rows_before(start), None))
+
+    async def next_listed(self, start: int, names: NameFilter, *, forward: bool) -> int | None:
+        """The first common row from ``start`` on with a difference in a buffer of such a name.
+
+        Backwards: the last one before ``start``.
+
+        Raises:
+            BadFilter: the filter takes too long.
+        """
+        return await self._reader.ask(partial(self._next_listed, start, names, forward))
+
+    def _next_listed(self, start: int, names: NameFilter, forward: bool) -> int | None:
+        pair = self._pair
+        for row in pair.different_rows(start) if forward else pair.different_rows_before(start):
+            self._reader.check()
+            if not names.text:
+                return row
+            differing = [event.name for event in pair.rows(row) if event.diverges]
+            names.learn_now(differing)
+            if any(map(names.matches, differing)):
+                return row
+        return None
 
     # --- events
 

@@ -24,7 +24,7 @@ def elide(name: str, width: int) -> str:
     if not cut and len(safe) <= most and cell_len(safe) <= width:
         return safe
     if width < 4:
-        return set_cell_size(safe, width).rstrip()
+        return set_cell_size(safe[:most], width).rstrip()
     head = (width - 1) // 2
     return f"{_head(safe, head, most)}…{_tail(safe, width - 1 - head, most)}"
 

@@ -119,7 +119,7 @@ def test_a_walk_with_the_mouse_alone(mouse: Terminal, tmp_path: Path) -> None:
     mouse.click_on("Go to the first divergence.")
     mouse.wait_for("Buffers: init")
     mouse.click_on("1 verdict")
-    mouse.wait_for("What to change")
+    mouse.wait_for("Do first: ")
     mouse.click_on("agent.iqn_head.tau_sampler  forward-kernel")
     mouse.wait_for("reached agent.iqn_head.embed")
     mouse.click_on("agent.iqn_head.tau_sampler  forward-kernel")
@@ -133,7 +133,7 @@ def test_a_walk_with_the_mouse_alone(mouse: Terminal, tmp_path: Path) -> None:
     mouse.wait_for("init: differs in rng, param")
     # The line of the forward pass, the column of step 1; again: go in.
     for words in ("step 1, forward: differs", "Buffers: step 1"):
-        mouse.click(10 + 6 * 2, 5)
+        mouse.click(10 + 6 * 2, 6)
         mouse.wait_for(words)
     mouse.click_on("^p all")
     mouse.wait_for("type to find")

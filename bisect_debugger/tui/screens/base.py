@@ -40,6 +40,7 @@ class BaseScreen(Screen[None]):
     DEFAULT_CSS = """
     BaseScreen #title { height: 1; text-style: bold reverse; }
     BaseScreen #status { height: 1; }
+    BaseScreen #status.long { height: auto; max-height: 4; text-wrap: wrap; }
     BaseScreen .line, BaseScreen > Static { text-wrap: nowrap; text-overflow: ellipsis; }
     BaseScreen #panes { height: 1fr; }
     BaseScreen #main { width: 1fr; }
@@ -166,7 +167,10 @@ class BaseScreen(Screen[None]):
         shown = Text(self._message or self._status)
         if self._message:
             shown.stylize("bold")
-        self.query_one("#status", Static).update(shown)
+        status = self.query_one("#status", Static)
+        # A sentence that somebody has to act on is never cut.
+        status.set_class(shown.cell_len > self.app.size.width, "long")
+        status.update(shown)
 
     def on_resize(self) -> None:
         """Panes side by side where there is room, and as many keys as fit."""

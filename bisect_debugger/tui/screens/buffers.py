@@ -11,6 +11,7 @@ from textual.widgets import Static
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.format.groups import Group
 from bisect_debugger.tui.filters import BadFilter, NameFilter, Order, select
+from bisect_debugger.tui.look import Look
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.screens.buffer import buffer_text
 from bisect_debugger.tui.widgets.prose import Prose
@@ -164,12 +165,10 @@ class BuffersScreen(BaseScreen):
         if later:
             table.move_to(later[0] if forward else later[-1])
             return
-        ask = self.session.next_different if forward else self.session.previous_different
+        start = self.common_row + 1 if forward else self.common_row
+        self.set_busy("looking for it, esc stops")
         try:
-            row = await ask(self.common_row + 1 if forward else self.common_row)
-            while row is not None and not await self._lists_any(row):
-                self.set_busy(f"looking, esc stops: {row:,} of {self.session.step_count:,}")
-                row = await ask(row + 1 if forward else row)
+            row = await self.session.next_listed(start, self.names, forward=forward)
         finally:
             self.set_busy("")
         if row is not None:
@@ -177,14 +176,6 @@ class BuffersScreen(BaseScreen):
             return
         way = "later" if forward else "earlier"
         self.say(f"no {way} event {'of the filter ' if self.names.text else ''}differs")
-
-    async def _lists_any(self, common_row: int) -> bool:
-        """Whether the filter leaves a difference; without a filter every step will do."""
-        if not self.names.text:
-            return True
-        rows = [row for row in await self.session.rows(common_row) if row.diverges]
-        await self.names.learn(row.name for row in rows)
-        return any(self.names.matches(row.name) for row in rows)
 
     def _apply(self, name: str = "") -> None:
         self.listed, self._hidden = select(
@@ -226,14 +217,7 @@ class BuffersScreen(BaseScreen):
         return f"all {len(self.rows)} events are equal  (u: show them)"
 
     def _line(self, index: int, width: int) -> Text:
-        row = self.listed[index]
-        again = f" #{row.occurrence + 1}" if row.occurrence else ""
-        moved = " moved" if row.moved else ""
-        room = width - _GROUP_WIDTH - 2 - len(again) - len(moved)
-        line = self.look.symbol(row.status)
-        line.append(f" {row.group.label:<{_GROUP_WIDTH}}", "")
-        line.append(f"{elide(row.name, room)}{again}{moved}", "")
-        return line
+        return row_line(self.listed[index], width, self.look)
 
     @on(VirtualTable.Moved, "#events")
     def preview(self, message: VirtualTable.Moved) -> None:
@@ -261,3 +245,15 @@ class BuffersScreen(BaseScreen):
     def copied_text(self) -> str:
         """The listed events."""
         return "\n".join(f"{row.status.symbol} {row.group.label} {row.name}" for row in self.listed)
+
+
+def row_line(row: Row, width: int, look: Look) -> Text:
+    """One event as a line: symbol, group, name, which call it is, whether it moved."""
+    again = f" #{row.occurrence + 1}" if row.occurrence else ""
+    moved = " moved" if row.moved else ""
+    room = width - _GROUP_WIDTH - 2 - len(again) - len(moved)
+    line = look.symbol(row.status)
+    line.append(f" {row.group.label:<{_GROUP_WIDTH}}", "")
+    line.append(f"{elide(row.name, room)}{again}{moved}", "")
+    line.truncate(max(0, width))
+    return line
