@@ -1,81 +1,106 @@
 """What probes cost: a step with them against a step without, on three workloads.
 
-Called as ``python benchmarks/bench_overhead.py [--level L] [--rounds N] [WORKLOAD ...]``.
+Called as ``python benchmarks/bench_overhead.py [--rounds N] [--mode M] [WORKLOAD ...]``.
 
-Stretches with and without probes take turns in one process, so that whatever else the machine
-does meets both. Printed is the ratio at the lower quartile of each, which such disturbances
-move least.
+Stretches with and without probes take turns in one process, so that whatever else the machine does
+meets both. A round's ratio holds the median step of a stretch with probes against those of the
+stretches without just before and after it.
 """
 
 import argparse
-import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import probes
+from benchmarks.ratios import HEAD, Measured, seconds_of, show
 from benchmarks.workloads import WORKLOADS
-from bisect_debugger.runs import open_run
-from probes.selection import LEVELS
+
+REQUIRED = {
+    "digest": (1.30, 1.10, 1.10),
+    "coarse": (1.25, 1.08, 1.08),
+    "full": (2.8, 1.7, 1.6),
+    "outside the window": (1.03, 1.03, 1.03),
+}
+"""Mode -> the largest ratio that is good enough, per workload in their order."""
+
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "digest": {"level": "digest"},
+    "coarse": {"level": "coarse"},
+    "full": {"level": "full"},
+    "outside the window": {"steps": "1000000000:"},
+}
+
+WARM_STEPS = 2
+"""Steps that meet every buffer for the first time, and are not measured."""
 
 
-def stretch(step: Callable[[], None], steps: int) -> list[float]:
-    """Seconds of each of some steps."""
-    taken = []
-    for _ in range(steps):
-        began = time.perf_counter()
-        step()
-        taken.append(time.perf_counter() - began)
-    return taken
+def ratio_of(
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    step: Callable[[], None],
+    steps: int,
+    arguments: dict[str, Any],
+) -> tuple[float, float]:
+    """Ratio of one round, and the seconds of a step without probes."""
+    before = seconds_of(step, steps)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        probes.attach(model, optimizer, out=Path(folder) / "run.h5", **arguments),
+    ):
+        seconds_of(step, WARM_STEPS)
+        probed = seconds_of(step, steps)
+    after = seconds_of(step, steps)
+    bare = (before + after) / 2
+    return probed / bare, bare
 
 
-def measure(name: str, level: str, rounds: int) -> str:
-    """One workload: a line with its figures."""
+def measure(name: str, place: int, modes: list[str], rounds: int) -> list[Measured]:
+    """All modes of one workload, in turns."""
     torch.manual_seed(0)
     build, steps = WORKLOADS[name]
     model, optimizer, step = build()
-    stretch(step, 3)
-    bare, probed = [], []
-    with tempfile.TemporaryDirectory() as folder:
-        for number in range(rounds):
-            bare += stretch(step, steps)
-            path = Path(folder) / f"{number}.h5"
-            with probes.attach(model, optimizer, out=path, level=level):
-                # The first steps of a recording meet every buffer for the first time.
-                stretch(step, 2)
-                probed += stretch(step, steps)
-        with open_run(path) as run:
-            events = len(run.events(run.step_count - 1).buffer)
-            kilobytes = path.stat().st_size / run.step_count / 1000
-    without, with_probes = (statistics.quantiles(taken)[0] for taken in (bare, probed))
-    return (
-        f"{name:24s} {1000 * without:9.2f} ms {1000 * with_probes:9.2f} ms "
-        f"{with_probes / without:6.2f} {events:8d} {kilobytes:9.1f}"
-    )
+    seconds_of(step, WARM_STEPS)
+    ratios: dict[str, list[float]] = {mode: [] for mode in modes}
+    bare = 0.0
+    for _ in range(rounds):
+        for mode in modes:
+            ratio, bare = ratio_of(model, optimizer, step, steps, ARGUMENTS[mode])
+            ratios[mode].append(ratio)
+    return [
+        Measured(
+            f"{name}, {mode}", ratios[mode], REQUIRED[mode][place], f"{1000 * bare:.1f} ms bare"
+        )
+        for mode in modes
+    ]
 
 
 def main() -> None:
     """Measure the workloads that were named, all by default."""
     parser = argparse.ArgumentParser(description="What probes cost.")
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", default=list(WORKLOADS))
-    parser.add_argument("--level", choices=LEVELS, default="digest")
-    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--mode", choices=list(REQUIRED), action="append")
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     unknown = [name for name in options.workloads if name not in WORKLOADS]
     if unknown:
         parser.error(f"no workload {unknown[0]!r}; there are {', '.join(WORKLOADS)}")
     torch.set_num_threads(options.threads)
-    print(f"level {options.level}, {options.threads} thread(s), torch {torch.__version__}")
-    print(f"{'workload':24s} {'bare':>12s} {'probed':>12s} {'ratio':>6s} {'events':>8s} kB/step")
+    print(
+        f"step time with probes / without, {options.threads} thread(s), torch {torch.__version__}"
+    )
+    print(HEAD)
     for name in options.workloads:
-        print(measure(name, options.level, options.rounds), flush=True)
+        modes = options.mode or list(REQUIRED)
+        for measured in measure(name, list(WORKLOADS).index(name), modes, options.rounds):
+            show(measured)
 
 
 if __name__ == "__main__":

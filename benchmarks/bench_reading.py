@@ -151,7 +151,9 @@ def contents(folder: Path, gigabytes: float, rounds: int) -> None:
 def main() -> None:
     """Measure, and leave nothing behind."""
     parser = argparse.ArgumentParser(description="What searching costs.")
-    parser.add_argument("--large", action="store_true", help="contents of 2 GB whatever the disk")
+    parser.add_argument(
+        "--large", action="store_true", help="ten million events too, and 2 GB whatever the disk"
+    )
     parser.add_argument("--small", action="store_true", help="100,000 events and 0.1 GB only")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--folder", help="where to write; a temporary folder by default")
@@ -171,7 +173,7 @@ def main() -> None:
                 "one output from the middle on": {"planted": steps // 2, "spreads": False},
             },
         )
-        if not options.small:
+        if options.large:
             middle: Parts = {"parts in the middle": {"planted": 5 * steps}}
             searches(folder, 10 * events, options.rounds, middle)
         roomy = shutil.disk_usage(folder).free > 16e9

@@ -16,7 +16,7 @@ from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.format import schema
 from probes import environment
 from probes.names import Added, Names, named_roots
-from probes.optimizer_hooks import Optimizers, named_optimizers
+from probes.optimizer_names import Optimizers, named_optimizers
 from probes.recording import Recording
 from probes.seeding import SeedingCalls
 from probes.selection import (

@@ -5,7 +5,6 @@ asked for it returns; hash it or copy it there. Nothing here draws from a genera
 autograd history or raises a tensor's version.
 """
 
-import struct
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +28,7 @@ from probes.memory import (
     unseen,
 )
 from probes.nests import Beyond, leaves
+from probes.scalars import scalar_bytes
 
 __all__ = ["Part", "Unsupported", "dense_bytes", "is_plain", "leaves", "parts"]
 
@@ -227,22 +227,3 @@ def _array(value: Any) -> Part:
 
 def _text(name: str, raw: bytes) -> Part:
     return Part("", Layout(name, (len(raw),)), np.frombuffer(raw, dtype=np.uint8))
-
-
-_SCALARS: dict[type, tuple[Layout, struct.Struct]] = {
-    float: (Layout("float64", ()), struct.Struct("<d")),
-    int: (Layout("int64", ()), struct.Struct("<q")),
-    bool: (Layout("bool", ()), struct.Struct("?")),
-}
-
-
-def scalar_bytes(value: object) -> tuple[Layout, bytes] | None:
-    """Layout and bytes of a Python number; None for what is none, or an enormous one."""
-    found = _SCALARS.get(type(value))
-    if found is None:
-        return None
-    layout, packer = found
-    try:
-        return layout, packer.pack(value)
-    except struct.error:
-        return None

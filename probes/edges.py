@@ -9,9 +9,9 @@ kept alive.
 """
 
 from typing import Any
+from weakref import ref
 
 import torch
-from torch.multiprocessing.reductions import StorageWeakRef
 
 from probes.known import version_of
 from probes.recorder import Place, Recorder
@@ -39,7 +39,7 @@ class Edges:
         self._path = 0
         self._known: dict[int, frozenset[Producer]] = {}
         self._written: dict[Place, frozenset[Producer]] = {}
-        self._outputs: dict[tuple[int, int], tuple[StorageWeakRef, int, Place]] = {}
+        self._outputs: dict[tuple[int, int], tuple[ref[torch.UntypedStorage], int, Place]] = {}
 
     def begin_step(self) -> None:
         """Forget the outputs of the step before."""
@@ -57,11 +57,16 @@ class Edges:
         self._path = hash((self._path, place, node is None))
         if node is not None:
             node.metadata[self._mark] = (self._recorder.step, place)
-        # Without a graph (no_grad, detached), the same memory at the same version tells.
-        memory = _memory_of(tensor)
-        if memory is not None:
-            storage = StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
-            self._outputs[memory] = (storage, version_of(tensor), place)
+        # Without a graph (no_grad, detached), the same memory at the same version tells. Its
+        # storage object lives as long as the memory does, also where nobody holds it.
+        try:
+            address = tensor.data_ptr()
+        except RuntimeError:
+            return
+        if address:
+            version = -1 if tensor.is_inference() else tensor._version
+            storage = ref(tensor.untyped_storage())
+            self._outputs[address, tensor.numel()] = (storage, version, place)
 
     def consumed(self, tensor: torch.Tensor, place: Place) -> None:
         """Find what a tensor was computed from, and write it where that is news.
@@ -70,9 +75,13 @@ class Edges:
             tensor: a module input, a batch or a loss.
             place: its buffer and occurrence.
         """
-        node = node_of(tensor)
+        try:
+            node: Any = tensor.grad_fn
+        except RuntimeError:
+            # As in `node_of`.
+            node = None
         # The nearest output is part of the path: which one is used may change without a call.
-        nearest = node.metadata.get(self._mark) if node is not None else None
+        nearest = None if node is None else node.metadata.get(self._mark)
         self._path = path = hash((self._path, place, node is None, nearest and nearest[1]))
         found = self._known.get(path)
         if found is None:
@@ -112,8 +121,7 @@ class Edges:
             return set()
         storage, version, place = known
         # Memory that was given back may be somebody else's by now.
-        gone = storage.expired()  # type: ignore[no-untyped-call]
-        return set() if gone or version != version_of(tensor) else {place}
+        return set() if storage() is None or version != version_of(tensor) else {place}
 
     def _graph_producers(self, node: Any) -> set[Place]:
         found: set[Place] = set()

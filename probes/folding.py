@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from bisect_debugger.format.digests import chain, chain_groups, name_hash, step_digests
 from bisect_debugger.format.groups import GROUP_COUNT, Group
@@ -15,6 +16,41 @@ _BACKGROUND = int(EventFlag.BACKGROUND)
 _INIT = int(EventFlag.INIT)
 _NEVER_OF_AN_ENGINE = np.array([Group.SIMULATOR, Group.REPLAY, Group.DATA], dtype=np.uint8)
 """Groups that no thread of the autograd engine has events of."""
+
+
+_MOST_PLANS = 16
+"""Most sequences of buffers that are remembered; optimizers that step in turns have one each."""
+
+_LONGEST_PLAN = 20_000
+"""Most events of a step whose sequence is remembered (a plan takes about 50 bytes an event)."""
+
+
+class _Plan:
+    """What steps have in common that saw the same buffers one after the other."""
+
+    def __init__(
+        self, buffers: npt.NDArray[np.uint32], identity: "array[int]", groups: "array[int]"
+    ) -> None:
+        self._records: npt.NDArray[np.uint64] = np.empty((len(buffers), 3), dtype="<u8")
+        self._records[:, 0] = np.array(identity, dtype=np.uint64)[buffers]
+        of_events = np.array(groups, dtype=np.uint8)[buffers]
+        self._by_group = np.argsort(of_events, kind="stable")
+        counts = np.bincount(of_events, minlength=GROUP_COUNT)
+        ends = 24 * np.cumsum(counts)
+        self._slices = [
+            (group, int(end) - 24 * int(count), int(end))
+            for group, (count, end) in enumerate(zip(counts, ends, strict=True))
+            if count
+        ]
+
+    def digests(self, contents: npt.NDArray[np.uint64]) -> tuple[bytes, npt.NDArray[np.uint64]]:
+        """Digest of the step and (GROUP_COUNT,) of each group, as `step_digests` has it."""
+        self._records[:, 1:] = contents
+        own = np.zeros(GROUP_COUNT, dtype=np.uint64)
+        grouped = memoryview(self._records[self._by_group].tobytes())
+        for group, start, end in self._slices:
+            own[group] = xxh3_64_intdigest(grouped[start:end])
+        return xxh3_128_digest(self._records.tobytes()), own
 
 
 class Folding:
@@ -38,6 +74,7 @@ class Folding:
         self._stepping = threads.current()
         self._identity = array("Q")
         self._groups = array("B")
+        self._plans: dict[bytes, _Plan] = {}
 
     def add_buffer(self, group: Group, name: str) -> int:
         """The id of one more buffer.
@@ -66,6 +103,29 @@ class Folding:
         if closed:
             self._stepping = self._threads.current()
         rows = np.frombuffer(packed, dtype=row)
+        buffers, threads = rows["buffer"].tobytes(), rows["thread"].tobytes()
+        if threads == self._stepping.to_bytes(2, "little") * len(rows):
+            own, own_groups = self._alone(rows, buffers)
+        else:
+            own, own_groups = self._among_others(rows)
+        self.running = chain(self.running, own)
+        self.running_groups = chain_groups(self.running_groups, own_groups)
+        return own, own_groups
+
+    def _alone(
+        self, rows: npt.NDArray[Any], buffers: bytes
+    ) -> tuple[bytes, npt.NDArray[np.uint64]]:
+        """Fold a step of one thread. Steps that saw the same buffers share all but the digests."""
+        plan = self._plans.get(buffers)
+        if plan is None:
+            plan = _Plan(rows["buffer"], self._identity, self._groups)
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            if len(rows) <= _LONGEST_PLAN:
+                self._plans[buffers] = plan
+        return plan.digests(rows["digest"])
+
+    def _among_others(self, rows: npt.NDArray[Any]) -> tuple[bytes, npt.NDArray[np.uint64]]:
         groups = np.array(self._groups, dtype=np.uint8)[rows["buffer"]]
         # Parameters as they began are read when the first thread comes along, whichever that is.
         began = (groups == Group.PARAM) & ((rows["flags"] & _INIT) != 0)
@@ -74,15 +134,12 @@ class Folding:
         if aside.any():
             rows["flags"][aside] |= _BACKGROUND
             rows, groups = rows[~aside], groups[~aside]
-        own, own_groups = step_digests(
+        return step_digests(
             np.array(self._identity, dtype=np.uint64)[rows["buffer"]],
             rows["digest"].astype(np.uint64),
             groups,
             rows["thread"],
         )
-        self.running = chain(self.running, own)
-        self.running_groups = chain_groups(self.running_groups, own_groups)
-        return own, own_groups
 
     def _aside(
         self, threads: npt.NDArray[np.uint16], groups: npt.NDArray[np.uint8]

@@ -6,34 +6,13 @@ batch's does, so there a tensor is only known from one call to the next one that
 """
 
 import weakref
-from dataclasses import dataclass
 
 import torch
 
-from bisect_debugger.format.layouts import Layout
+from probes.slots import Form
 
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A tensor that was hashed in this step."""
-
-    tensor: weakref.ref[torch.Tensor]
-    version: int
-    address: int
-    shape: torch.Size
-    layout: Layout
-    digest: bytes
-
-    def is_still(self, value: object) -> bool:
-        """It is this very tensor, and nobody wrote to it since."""
-        tensor = self.tensor()
-        return (
-            tensor is not None
-            and tensor is value
-            and self.version == tensor._version
-            and self.address == tensor.data_ptr()
-            and self.shape == tensor.shape
-        )
+Known = tuple[weakref.ref[torch.Tensor], int, int, torch.Size, bytes, Form]
+"""A tensor that was hashed in this step: its object, version, address, shape; digest and form."""
 
 
 def version_of(tensor: torch.Tensor) -> int:
@@ -47,20 +26,49 @@ class KnownTensors(dict[int, Known]):
     def __init__(self) -> None:
         """Know none."""
         super().__init__()
-        self._passing: set[int] = set()
+        self.passing: set[int] = set()
+        """Those that are known only while they are handed on."""
 
-    def remember(self, tensor: torch.Tensor, layout: Layout, digest: bytes) -> None:
+    def remember(self, tensor: torch.Tensor, digest: bytes, form: Form) -> None:
         """Know a tensor that was just hashed, where torch counts its writes."""
-        version = version_of(tensor)
         # A parameter is written through `.data` as a matter of course.
-        if version < 0 or type(tensor) is not torch.Tensor:
+        if type(tensor) is not torch.Tensor or tensor.is_inference():
             return
         key = id(tensor)
-        self[key] = Known(
-            weakref.ref(tensor), version, tensor.data_ptr(), tensor.shape, layout, digest
+        self[key] = (
+            weakref.ref(tensor),
+            tensor._version,
+            tensor.data_ptr(),
+            tensor.shape,
+            digest,
+            form,
         )
-        if not _is_from_graph(tensor):
-            self._passing.add(key)
+        try:
+            # An operator made it, and autograd counts on nobody writing to it unseen.
+            if tensor.grad_fn is not None:
+                return
+        except RuntimeError:
+            # A view whose base was written in place may refuse to tell.
+            pass
+        self.passing.add(key)
+
+    def still(self, value: object) -> tuple[bytes, Form] | None:
+        """Digest and form of a tensor that is known, if nobody wrote to it since."""
+        known = self.get(id(value))
+        if known is None:
+            return None
+        reference, version, address, shape, digest, form = known
+        tensor = reference()
+        # Another object may have the id by now.
+        if (
+            tensor is None
+            or tensor is not value
+            or tensor._version != version
+            or tensor.data_ptr() != address
+            or tensor.shape != shape
+        ):
+            return None
+        return digest, form
 
     def forget(self, value: object) -> None:
         """Have this tensor hashed again when it is seen next."""
@@ -74,24 +82,15 @@ class KnownTensors(dict[int, Known]):
         Args:
             kept: what the module returned, which may be passed on from here.
         """
-        if not self._passing:
+        if not self.passing:
             return
         key = id(kept)
-        kept_one = {key} if key in self._passing else set()
-        gone, self._passing = self._passing - kept_one, kept_one
+        kept_one = {key} if key in self.passing else set()
+        gone, self.passing = self.passing - kept_one, kept_one
         for key in gone:
             self.pop(key, None)
 
     def clear(self) -> None:
         """Forget all."""
         super().clear()
-        self._passing.clear()
-
-
-def _is_from_graph(tensor: torch.Tensor) -> bool:
-    """An operator made it, and autograd counts on nobody writing to it unseen."""
-    try:
-        return tensor.grad_fn is not None
-    except RuntimeError:
-        # A view whose base was written in place may refuse to tell.
-        return False
+        self.passing.clear()

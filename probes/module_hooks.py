@@ -9,7 +9,6 @@ which changes the bits of gradients and forbids in-place operations on the outpu
 therefore seen through hooks on the output tensors.
 """
 
-import inspect
 import itertools
 import sys
 import warnings
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import is_grad_enabled
 from torch._C import (
     DisableTorchFunction,
     _current_graph_task_id,
@@ -34,18 +34,19 @@ from torch.nn.modules import module as torch_module
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from probes.content import leaves
-from probes.edges import Edges, node_of
+from probes.edges import Edges
 from probes.exporting import Exporting
 from probes.gradient_hooks import GradientHook, OutputGradients, hook_output
 from probes.names import ModuleName
 from probes.nests import Beyond, held_by
+from probes.ports import Ports
 from probes.recorder import Recorder
-from probes.seeding import caller
 from probes.slots import LEFT_OUT, Slot
 
 _NO_GRAD = int(EventFlag.NO_GRAD)
 _EVAL_MODE = int(EventFlag.EVAL_MODE)
 _RECOMPUTE = int(EventFlag.RECOMPUTE)
+_DATA = Group.DATA
 _number = itertools.count()
 
 
@@ -76,16 +77,17 @@ class ModuleHooks:
                 there.
         """
         self.recorder = recorder
-        self._edges = edges
+        self._edges, self._produced, self._consumed = edges, edges.output, edges.consumed
         self._at_forward = at_forward
         self._forward_step = INIT_STEP
         self.enclosed: Callable[[], bool] | None = None
-        """Tells whether another recorded module made the call that goes on. Where it is known,
-        what enters the outermost call from outside is the batch; else what enters a root is."""
+        """Tells whether another recorded module made the call that goes on. Where it is known, what
+        enters the outermost call from outside is the batch; else what enters a root is."""
         self._gradients = gradients
         self._unknown = unknown
+        self._strangers: dict[int, weakref.ref[torch.nn.Module]] = {}
         # By id, for its speed: an entry goes when its module does.
-        self._ports: dict[int, _Ports] = {}
+        self._ports: dict[int, Ports] = {}
         self._alive: dict[int, weakref.ref[torch.nn.Module]] = {}
         self._key = _unique_key()
         self._install()
@@ -102,7 +104,8 @@ class ModuleHooks:
                 self._alive.pop(key, None)
                 self._ports.pop(key, None)
 
-        self._ports[key] = _Ports(self.recorder, module, name, self._gradients)
+        self._strangers.pop(key, None)
+        self._ports[key] = Ports(self.recorder, module, name, self._gradients)
         self._alive[key] = weakref.ref(module, forget)
 
     def remove(self) -> None:
@@ -111,6 +114,15 @@ class ModuleHooks:
         self._uninstall()
         self._ports, self._alive = {}, {}
         self._quiet.remove()
+
+    def listen(self, wanted: bool) -> None:
+        """Stand in torch's tables, or not: outside the window a call costs what it does bare."""
+        if wanted == (self._key in torch_module._global_forward_hooks):
+            return
+        if wanted:
+            self._install()
+        else:
+            self._uninstall()
 
     def _install(self) -> None:
         torch_module._global_forward_pre_hooks[self._key] = self.before
@@ -144,7 +156,9 @@ class ModuleHooks:
         if is_compiling():
             return
         ports, recorder = self._ports.get(id(module)), self.recorder
-        if (ports is None and self._unknown is None) or _is_traced():
+        if ports is None and (self._unknown is None or self._is_stranger(module)):
+            return
+        if _is_tracing() or fx_tracing._is_fx_tracing_flag:
             return
         if not recorder.active:
             if recorder.failed:
@@ -159,15 +173,24 @@ class ModuleHooks:
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             recorder.fail_with(error)
 
-    def _introduce(self, module: torch.nn.Module) -> "_Ports | None":
+    def _introduce(self, module: torch.nn.Module) -> Ports | None:
         if self._unknown is not None:
             self._unknown(module)
-        return self._ports.get(id(module))
+        key = id(module)
+        found = self._ports.get(key)
+        if found is None:
+            self._strangers[key] = weakref.ref(module, lambda _: self._strangers.pop(key, None))
+        return found
+
+    def _is_stranger(self, module: torch.nn.Module) -> bool:
+        """It was introduced before, and nobody wanted it: a loss, or a network beside the roots."""
+        known = self._strangers.get(id(module))
+        return known is not None and known() is module
 
     def _inputs(
         self,
         module: torch.nn.Module,
-        ports: "_Ports | None",
+        ports: Ports | None,
         args: tuple[Any, ...],
         caller: FrameType | None,
     ) -> None:
@@ -182,35 +205,42 @@ class ModuleHooks:
         fresh = not recorder.begun and recorder.begin_step()
         if not recorder.active:
             return
-        root = ports.name.root
-        if root not in recorder.ran and recorder.is_steppers():
-            recorder.ran.add(root)
-        flags = _flags(module)
-        new_step = self._forward_step != recorder.step
-        if new_step and not flags & _RECOMPUTE and recorder.is_steppers():
+        if ports.name.root not in recorder.ran and recorder.is_steppers():
+            recorder.ran.add(ports.name.root)
+        flags = 0 if is_grad_enabled() else _NO_GRAD
+        if not module.training:
+            flags |= _EVAL_MODE
+        if _current_graph_task_id() != -1:
+            flags |= _RECOMPUTE
+        elif self._forward_step != recorder.step and recorder.is_steppers():
             self._forward_step = recorder.step
             self._at_forward(fresh)
         for index, value in enumerate(args):
             if type(value) is torch.Tensor:
-                self._input(
-                    ports.inputs.get(index) or self._port(ports, index, "", value), value, flags
-                )
+                slot = ports.inputs.get(index) or self._port(ports, index, "", value)
+                self._input(slot, value, flags)
             else:
                 self._several(ports, index, value, flags)
         for key, value in kwargs.items() if kwargs else ():
             self._several(ports, key, value, flags)
 
-    def _several(self, ports: "_Ports", key: int | str, value: object, flags: int) -> None:
+    def _several(self, ports: Ports, key: int | str, value: object, flags: int) -> None:
         # A tensor of a class of the trainer's own would notice being looked at.
         with DisableTorchFunction():
             for path, leaf in leaves(value):
-                self._input(self._port(ports, key, path, leaf), leaf, flags)
+                slot = self._port(ports, key, path, leaf)
+                if issubclass(type(leaf), torch.Tensor):
+                    self._input(slot, leaf, flags)  # type: ignore[arg-type]
+                elif issubclass(type(leaf), _CONTENT):
+                    self.recorder.see(slot, leaf, flags)
+                else:
+                    self._note_unseen(slot, leaf)
 
-    def _port(self, ports: "_Ports", key: int | str, path: str, leaf: object) -> Slot:
+    def _port(self, ports: Ports, key: int | str, path: str, leaf: object) -> Slot:
         found = ports.inputs.get((key, path) if path else key)
         return found or ports.input(key, path, self._is_batch(ports, leaf))
 
-    def _is_batch(self, ports: "_Ports", leaf: object) -> bool:
+    def _is_batch(self, ports: Ports, leaf: object) -> bool:
         """What goes in there comes from outside; asked once, at its first sight."""
         if self.enclosed is None:
             return ports.name.is_root
@@ -218,21 +248,20 @@ class ModuleHooks:
             return False
         return not isinstance(leaf, torch.Tensor) or not self._edges.producers(leaf)
 
-    def _input(self, slot: Slot, leaf: object, flags: int) -> None:
-        if not issubclass(type(leaf), _CONTENT):
-            self._note_unseen(slot, leaf)
-            return
-        if slot.group is Group.DATA:
-            self.recorder.known.forget(leaf)
-        place = self.recorder.see(slot, leaf, flags, True)
-        if place is not None and isinstance(leaf, torch.Tensor) and not flags & _RECOMPUTE:
-            self._edges.consumed(leaf, place)
+    def _input(self, slot: Slot, tensor: torch.Tensor, flags: int) -> None:
+        if slot.group is _DATA:
+            self.recorder.known.forget(tensor)
+        place = self.recorder.see(slot, tensor, flags, True)
+        if place is not None and not flags & _RECOMPUTE:
+            self._consumed(tensor, place)
 
     def _after(self, module: torch.nn.Module, args: tuple[Any, ...], output: object) -> None:
         if is_compiling():
             return
         ports = self._ports.get(id(module))
-        if ports is None or not self.recorder.active or _is_traced():
+        if ports is None or not self.recorder.active:
+            return
+        if _is_tracing() or fx_tracing._is_fx_tracing_flag:
             return
         try:
             if _len_torch_function_stack():
@@ -243,79 +272,47 @@ class ModuleHooks:
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.recorder.fail_with(error)
 
-    def _outputs(self, module: torch.nn.Module, ports: "_Ports", output: object) -> None:
-        flags = _flags(module)
+    def _outputs(self, module: torch.nn.Module, ports: Ports, output: object) -> None:
+        flags = 0 if is_grad_enabled() else _NO_GRAD
+        if not module.training:
+            flags |= _EVAL_MODE
+        if _current_graph_task_id() != -1:
+            flags |= _RECOMPUTE
         if type(output) is torch.Tensor:
-            self._output(*ports.output(""), output, flags)
-            self.recorder.known.forget_passing(output)
+            slot, hook = ports.bare_output or ports.output("")
+            self._output(slot, hook, output, flags)
+            known = self.recorder.known
+            if known.passing:
+                known.forget_passing(output)
             return
         with DisableTorchFunction():
             for path, leaf in leaves(output):
-                self._output(*ports.output(path), leaf, flags)
+                slot, hook = ports.output(path)
+                if issubclass(type(leaf), torch.Tensor):
+                    self._output(slot, hook, leaf, flags)  # type: ignore[arg-type]
+                elif issubclass(type(leaf), _CONTENT):
+                    self.recorder.see(slot, leaf, flags)
+                else:
+                    self._note_unseen(slot, leaf)
         self.recorder.known.forget_passing()
 
-    def _output(self, slot: Slot, hook: GradientHook, leaf: object, flags: int) -> None:
-        if not issubclass(type(leaf), _CONTENT):
-            self._note_unseen(slot, leaf)
-            return
-        place = self.recorder.see(slot, leaf, flags, True)
-        if not isinstance(leaf, torch.Tensor):
-            return
-        node = node_of(leaf)
+    def _output(self, slot: Slot, hook: GradientHook, output: torch.Tensor, flags: int) -> None:
+        place = self.recorder.see(slot, output, flags, True)
+        try:
+            node = output.grad_fn
+        except RuntimeError:
+            # As in `node_of`.
+            node = None
         if place is not None and not flags & _RECOMPUTE:
-            self._edges.output(leaf, node, place)
+            self._produced(output, node, place)
         if node is not None and hook.slot.buffer != LEFT_OUT:
-            hook_output(leaf, node, hook)
+            hook_output(output, node, hook)
 
     def _note_unseen(self, slot: Slot, leaf: object) -> None:
         if any(issubclass(type(held), torch.Tensor) for held in held_by(leaf).values()):
             self.recorder.writer.uncovered(
                 f"{slot.name}: the tensors that a {type(leaf).__name__} holds"
             )
-
-
-class _Ports:
-    """The slots of one module's inputs and outputs, made as they are first used."""
-
-    __slots__ = ("_gradients", "_outputs", "_recorder", "inputs", "keywords", "name")
-
-    def __init__(
-        self,
-        recorder: Recorder,
-        module: torch.nn.Module,
-        name: ModuleName,
-        gradients: OutputGradients,
-    ) -> None:
-        self.keywords = _takes_several(module.forward)
-        self._recorder, self.name, self._gradients = recorder, name, gradients
-        self.inputs: dict[int | str | tuple[int | str, str], Slot] = {}
-        self._outputs: dict[str, tuple[Slot, GradientHook]] = {}
-
-    def input(self, key: int | str, path: str, is_batch: bool) -> Slot:
-        """Where an argument goes: the batch as it comes in, else a module's input."""
-        name = self.name
-        role = f"in[{key}]{path}" if isinstance(key, int) else f"in.{key}{path}"
-        group, full, component = Group.FORWARD, f"{name.path}.{role}", name.path
-        location = name.location
-        if is_batch:
-            # The line that hands the batch over says more than the one where it arrives.
-            group, full, component = Group.DATA, f"data.{name.path}.{role}", "data"
-            location = caller() or location
-        found = self.inputs[(key, path) if path else key] = self._recorder.slot(
-            group, full, component, role, "", location, name.kind
-        )
-        return found
-
-    def output(self, path: str) -> tuple[Slot, GradientHook]:
-        """Where an output goes, and the hook for its gradient."""
-        found = self._outputs.get(path)
-        if found is None:
-            name, role = self.name, f"out{path}"
-            slot = self._recorder.slot(
-                Group.FORWARD, f"{name.path}.{role}", name.path, role, "", name.location, name.kind
-            )
-            found = self._outputs[path] = (slot, self._gradients.hook_for(name, role))
-        return found
 
 
 class _Quiet:
@@ -342,26 +339,6 @@ class _Quiet:
 def _keywords(caller: FrameType) -> dict[str, Any] | None:
     """Keyword arguments of the module call that a frame of torch's carries out."""
     return caller.f_locals.get("kwargs")
-
-
-def _takes_several(forward: Callable[..., Any]) -> bool:
-    """More than one argument may be given, and so by keyword."""
-    try:
-        return len(inspect.signature(forward).parameters) != 1
-    except (TypeError, ValueError):
-        return True
-
-
-def _flags(module: torch.nn.Module) -> int:
-    flags = 0 if torch.is_grad_enabled() else _NO_GRAD
-    if not module.training:
-        flags |= _EVAL_MODE
-    return flags | _RECOMPUTE if _current_graph_task_id() != -1 else flags
-
-
-def _is_traced() -> bool:
-    """A tracer runs the module to write down what it does; nothing is computed."""
-    return _is_tracing() or fx_tracing._is_fx_tracing_flag
 
 
 _CONTENT = (torch.Tensor, bool, int, float, complex, np.ndarray, np.generic, Beyond)

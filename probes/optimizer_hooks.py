@@ -5,8 +5,10 @@ clock of the recording.
 """
 
 import functools
+import operator
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -20,9 +22,7 @@ from probes.content import leaves
 from probes.names import ModuleName, Names, TensorName, kind_of
 from probes.nests import step_of
 from probes.recorder import Recorder, guarded
-from probes.slots import Slot
-
-Optimizers = torch.optim.Optimizer | Iterable[torch.optim.Optimizer] | Mapping[str, Any] | None
+from probes.slots import Form, Slot
 
 
 class OptimizerHooks:
@@ -104,7 +104,10 @@ class OptimizerProbe:
         self._owner = owner
         self._depth = 0
         self._ports: dict[torch.Tensor, _Port] = {}
+        self._bound: list[tuple[torch.Tensor, _Port]] = []
+        """The same in the optimizer's order, as it stood last."""
         self._slots: dict[tuple[int, str, str], Slot] = {}
+        self._in_force: dict[int, _InForce] = {}
         self._handles: list[RemovableHandle] = []
 
     def install(self, optimizer: torch.optim.Optimizer) -> None:
@@ -127,6 +130,7 @@ class OptimizerProbe:
             handle.remove()
         self._handles.clear()
         self._ports.clear()
+        self._bound.clear()
 
     def before(
         self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any
@@ -181,25 +185,60 @@ class OptimizerProbe:
         if not self.recorder.active:
             return
         self._owner.before()
-        for parameter, port in self._parameters(optimizer):
-            gradient = parameter.grad
-            if gradient is not None:
-                self.recorder.see(port.gradient, gradient)
+        ports = self._parameters(optimizer)
+        self.recorder.see_all(
+            (port.gradient, parameter.grad)
+            for parameter, port in ports
+            if parameter.grad is not None
+        )
 
     @guarded
     def _state(self, optimizer: torch.optim.Optimizer) -> None:
-        recorder = self.recorder
         for index, group in enumerate(optimizer.param_groups):
-            for key, value in group.items():
-                if key != "params":
-                    for path, leaf in _numbers(value):
-                        recorder.see(self._hyper_parameter(index, key, path), leaf)
+            self._hyper_parameters(index, group)
+        self.recorder.see_all(self._all_moments(optimizer))
+        self._owner.after(self._ports)
+
+    def _all_moments(self, optimizer: torch.optim.Optimizer) -> Iterator[tuple[Slot, object]]:
         for parameter, port in self._parameters(optimizer):
             for key, value in _moments(optimizer.state.get(parameter)):
-                for path, leaf in _numbers(value):
-                    role = key if type(key) is str and not path else _role(key, path)
-                    recorder.see(port.moments.get(role) or port.moment(role), leaf)
-        self._owner.after(self._ports)
+                if type(value) is torch.Tensor and type(key) is str:
+                    yield port.moments.get(key) or port.moment(key), value
+                else:
+                    for path, leaf in _numbers(value):
+                        role = _role(key, path)
+                        yield port.moments.get(role) or port.moment(role), leaf
+
+    def _hyper_parameters(self, index: int, group: dict[str, Any]) -> None:
+        """Record those in force.
+
+        As long as all are the very objects of the step before, which nobody can change, so are
+        their digests.
+        """
+        recorder, known = self.recorder, self._in_force.get(index)
+        keys = tuple(key for key in group if key != "params")
+        values = tuple(map(group.__getitem__, keys))
+        if (
+            known is not None
+            and not recorder.keeps_content
+            and keys == known.keys
+            and all(map(operator.is_, values, known.values))
+        ):
+            for slot, digest, form in known.events:
+                recorder.see_digest(slot, digest, form)
+            return
+        seen = [
+            (self._hyper_parameter(index, key, path), leaf)
+            for key, value in zip(keys, values, strict=True)
+            for path, leaf in _numbers(value)
+        ]
+        recorder.see_all(seen)
+        self._in_force.pop(index, None)
+        if all(map(_never_changes, values)):
+            read = [(slot, slot.read(leaf)) for slot, leaf in seen]
+            events = [(slot, *found) for slot, found in read if found is not None]
+            if len(events) == len(seen):
+                self._in_force[index] = _InForce(keys, values, events)
 
     def _hyper_parameter(self, group: int, key: str, path: str) -> Slot:
         place = (group, key, path)
@@ -216,23 +255,35 @@ class OptimizerProbe:
         self, optimizer: torch.optim.Optimizer
     ) -> Iterator[tuple[torch.Tensor, "_Port"]]:
         """The optimizer's parameters in its own order, also those of no named module."""
-        position = 0
+        bound, position = self._bound, 0
         for group in optimizer.param_groups:
             for parameter in group["params"]:
-                port = self._ports.get(parameter)
-                if port is None:
-                    held = self._names.parameters.get(parameter)
-                    name = held.name if held else _unnamed(self._component, position)
-                    port = _Port(self.recorder, name, self._component, self._kind)
-                    self._ports[parameter] = port
-                yield parameter, port
+                if position == len(bound) or bound[position][0] is not parameter:
+                    bound[position:] = [(parameter, self._port(parameter, position))]
+                yield bound[position]
                 position += 1
+        # What left the optimizer is no longer kept alive by it, nor may it be by us.
+        del bound[position:]
         if position < len(self._ports):
-            # What left the optimizer is no longer kept alive by it, nor may it be by us.
-            current = (
-                parameter for group in optimizer.param_groups for parameter in group["params"]
-            )
-            self._ports = {parameter: self._ports[parameter] for parameter in current}
+            self._ports = dict(bound)
+
+    def _port(self, parameter: torch.Tensor, position: int) -> "_Port":
+        port = self._ports.get(parameter)
+        if port is None:
+            held = self._names.parameters.get(parameter)
+            name = held.name if held else _unnamed(self._component, position)
+            port = _Port(self.recorder, name, self._component, self._kind)
+            self._ports[parameter] = port
+        return port
+
+
+@dataclass(frozen=True, slots=True)
+class _InForce:
+    """The hyper-parameters of one group that can only be replaced, and their events."""
+
+    keys: tuple[str, ...]
+    values: tuple[object, ...]
+    events: list[tuple[Slot, bytes, Form]]
 
 
 class _Port:
@@ -274,38 +325,18 @@ def _with_closure(args: Any, kwargs: Any, closure: Callable[[], Any]) -> tuple[A
     return (args[0], closure, *args[2:]), kwargs
 
 
-def named_optimizers(optimizers: object) -> dict[str, torch.optim.Optimizer]:
-    """Optimizers by name: ``optimizer`` for one, ``optimizer[i]`` for several, keys of a dict.
-
-    Raises:
-        UsageError: something handed over is not an optimizer.
-    """
-    if optimizers is None:
-        return {}
-    if isinstance(optimizers, torch.optim.Optimizer):
-        return {"optimizer": optimizers}
-    if isinstance(optimizers, Mapping):
-        named = {str(name): optimizer for name, optimizer in optimizers.items()}
-    else:
-        found = list(optimizers) if isinstance(optimizers, Iterable) else [optimizers]
-        named = {
-            "optimizer" if len(found) == 1 else f"optimizer[{index}]": optimizer
-            for index, optimizer in enumerate(found)
-        }
-    for name, optimizer in named.items():
-        if not isinstance(optimizer, torch.optim.Optimizer):
-            raise UsageError(
-                f"attach was given a {type(optimizer).__name__} as {printable(name)!r}, which is "
-                "not a torch.optim.Optimizer; hand over the optimizer that steps the model."
-            )
-    return named
-
-
 def _moments(state: Any) -> Iterable[tuple[Any, object]]:
     """What an optimizer keeps of a parameter, by name; a value that is no dict has none."""
     if issubclass(type(state), dict):
         return dict.items(state)
     return () if state is None else (("state", state),)
+
+
+def _never_changes(value: object) -> bool:
+    """What stands there can be replaced by something else, and not be changed."""
+    if type(value) is tuple:
+        return all(map(_never_changes, value))
+    return value is None or type(value) in (float, int, bool, str)
 
 
 def _role(key: object, path: str) -> str:

@@ -8,7 +8,7 @@ from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from probes.names import Held, TensorName
 from probes.recorder import Piece, Recorder
-from probes.slots import LEFT_OUT, Slot
+from probes.slots import LEFT_OUT, Form, Slot
 
 _INIT = int(EventFlag.INIT)
 _OUTSIDE_STEP = int(EventFlag.OUTSIDE_STEP)
@@ -22,8 +22,8 @@ class Parameters:
         self._recorder = recorder
         self._known_at = INIT_STEP
         self._watched: list[_Watched] = []
-        self.early: Callable[[torch.Tensor], bytes | None] = lambda tensor: None
-        """Tells the digest that a parameter had when somebody looked before it was added."""
+        self.early: Callable[[torch.Tensor], tuple[bytes, Form] | None] = lambda tensor: None
+        """Tells what was read of a parameter when somebody looked before it was added."""
 
     def add(self, tensors: Iterable[Held]) -> None:
         """Record these from now on, and their values at this moment as their first.
@@ -69,25 +69,26 @@ class Parameters:
             tensor, slot = watched.held.tensor, watched.slot
             if tensor is None or watched.digest is None or slot.buffer == LEFT_OUT:
                 continue
-            digest = slot.digest(tensor)
-            if digest is None:
+            found = slot.read(tensor)
+            if found is None:
                 pieces = self._recorder.pieces_of(slot, tensor)
                 digest = _joined(pieces)
                 if digest != watched.digest:
                     self._recorder.see_pieces(slot, pieces, _OUTSIDE_STEP)
-            elif digest != watched.digest:
-                self._recorder.see_again(slot, tensor, digest, _OUTSIDE_STEP)
-            watched.digest = digest
+                watched.digest = digest
+            elif found[0] != watched.digest:
+                watched.digest = found[0]
+                self._recorder.see_again(slot, tensor, *found, _OUTSIDE_STEP)
 
     def _see_first(self, watched: "_Watched") -> None:
         tensor, slot = watched.held.tensor, watched.slot
         early = None if tensor is None else self.early(tensor)
-        if early is None or early == slot.digest(tensor):
+        if early is None or early[0] == slot.digest(tensor):
             self._see([watched], _INIT)
             return
         # Somebody wrote to it since; its content then is gone, and its digest tells.
-        watched.digest = early
-        self._recorder.see_digest(slot, early, _INIT)
+        watched.digest = early[0]
+        self._recorder.see_digest(slot, *early, _INIT)
 
     def _see_all(self, flags: int, stepped: Collection[torch.Tensor] | None = None) -> None:
         self._known_at = self._recorder.step
@@ -110,20 +111,21 @@ class Parameters:
         empty = 0
         for watched in several:
             tensor, slot, before = watched.held.tensor, watched.slot, watched.digest
-            digest = watched.digest = slot.digest(tensor)
+            found = slot.read(tensor)
+            watched.digest = None if found is None else found[0]
             if tensor is None:
                 empty += 1
                 continue
             pieces: list[Piece] = []
-            if digest is None and slot.buffer != LEFT_OUT:
+            if found is None and slot.buffer != LEFT_OUT:
                 pieces = self._recorder.pieces_of(slot, tensor)
                 watched.digest = _joined(pieces)
             if stepped is not None and watched.digest == before:
                 took_part = watched.held.name.owner.root in self._recorder.ran
                 if not took_part and tensor not in stepped:
                     continue
-            if digest is not None:
-                self._recorder.see_again(slot, tensor, digest, flags)
+            if found is not None:
+                self._recorder.see_again(slot, tensor, *found, flags)
             else:
                 self._recorder.see_pieces(slot, pieces, flags)
         return empty

@@ -6,13 +6,12 @@ models by itself.
 
 import atexit
 import sys
-from collections.abc import Callable, Collection, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
 import torch
-from torch.utils.weak import WeakIdKeyDictionary
 
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.format import schema
@@ -77,7 +76,6 @@ class Recording:
         self.recorder.withdraw = self.remove_probes
         self.names = names
         self._probes: list[Removable] = []
-        self._strangers: MutableMapping[torch.nn.Module, bool] = WeakIdKeyDictionary()
         self._loss_seen = schema.INIT_STEP
         self._streams = Streams(self.recorder)
         for name, generator in (generators or {}).items():
@@ -103,6 +101,7 @@ class Recording:
             self.recorder, edges, OutputGradients(self.recorder), self._before_forward, unknown
         )
         self._probes.append(self._modules)
+        self.recorder.at_end.append(self._listen)
         self._probes.append(LossHooks(self.recorder, edges, self._before_backward))
         self.optimizers = OptimizerHooks(
             self.recorder,
@@ -263,12 +262,13 @@ class Recording:
         """Note a call that seeded a generator."""
         self.recorder.writer.seeding(call, argument, location, self.recorder.step)
 
+    def _listen(self, step: int, digests: object) -> None:
+        if not self.recorder.failed:
+            self._modules.listen(self.recorder.active)
+
     def _newcomer(self, module: torch.nn.Module) -> None:
-        # Once for each: most are losses, which stand below no root.
-        if module not in self._strangers:
-            self._strangers[module] = True
-            for added in self.names.grown(module):
-                self.cover(added)
+        for added in self.names.grown(module):
+            self.cover(added)
 
     def _begin(self) -> None:
         self._streams.boundary("start")

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 import torch
+from torch.cuda import is_initialized as cuda_is_initialized
 
 from bisect_debugger.format.groups import Group
 from probes.recorder import Recorder
@@ -44,7 +45,7 @@ class Streams:
             "python": python_reader(random._inst),
             "numpy": legacy_reader(np.random.mtrand._rand),
         }
-        self._slots: dict[tuple[str, str], Slot] = {}
+        self._at: dict[str, dict[str, Slot]] = {}
         self._last: dict[str, object] = {}
 
     def register(self, name: str, generator: object) -> None:
@@ -81,18 +82,34 @@ class Streams:
             name: the boundary: ``init``, ``start``, ``forward``, ``loss``, ``optim``, ``end``.
             unchanged: the trainer did nothing since the last boundary, so nothing is read anew.
         """
-        streams = dict(self._frequent)
-        if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-            for device in range(torch.cuda.device_count()):
-                streams[f"torch_cuda:{device}"] = torch.cuda.default_generators[device].get_state
-        if name in BOUNDARIES_OF_ALL:
-            streams |= self._others
-        last = self._last if unchanged else {}
-        self._last = {
-            stream: last[stream] if stream in last else read() for stream, read in streams.items()
-        }
+        readers = self._readers(name)
+        if unchanged:
+            kept = self._last
+            self._last = {stream: kept[stream] for stream, _ in readers if stream in kept}
+            readers = [reader for reader in readers if reader[0] not in kept]
+        else:
+            self._last = {}
+        for stream, read in readers:
+            self._last[stream] = read()
+        slots = self._at.setdefault(name, {})
+        several = []
         for stream, state in self._last.items():
-            self._see(stream, name, state)
+            slot = slots.get(stream)
+            if slot is None:
+                slot = slots[stream] = self._slot(stream, name)
+            several.append((slot, state))
+        self._recorder.see_all(several)
+
+    def _readers(self, name: str) -> list[tuple[str, Callable[[], object]]]:
+        """Streams that are read at a boundary, and how."""
+        readers = [*self._frequent.items()]
+        if cuda_is_initialized():  # type: ignore[no-untyped-call]
+            for device in range(torch.cuda.device_count()):
+                read = torch.cuda.default_generators[device].get_state
+                readers.append((f"torch_cuda:{device}", read))
+        if name in BOUNDARIES_OF_ALL:
+            readers += self._others.items()
+        return readers
 
     def first(self, name: str) -> None:
         """Record the state of a generator that was registered just now, before it is drawn from.
@@ -100,21 +117,13 @@ class Streams:
         Args:
             name: the stream's name.
         """
-        self._see(name, "registered", self._others[name]())
-
-    def _see(self, stream: str, boundary: str, state: object) -> None:
-        slot = self._slots.get((stream, boundary)) or self._slot(stream, boundary)
-        if isinstance(state, bytes):
-            self._recorder.see_state(slot, state)
-        else:
-            self._recorder.see(slot, state)
+        self._recorder.see_all([(self._slot(name, "registered"), self._others[name]())])
 
     def _slot(self, stream: str, boundary: str) -> Slot:
         component = f"rng.{stream}"
-        found = self._slots[stream, boundary] = self._recorder.slot(
+        return self._recorder.slot(
             Group.RNG, f"{component}@{boundary}", component, boundary, component
         )
-        return found
 
 
 def python_reader(source: random.Random) -> Callable[[], bytes]:

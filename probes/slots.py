@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch._C import _dispatch_keys
 from xxhash import xxh3_128_digest
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
+from bisect_debugger.format.schema import INIT_STEP
 from probes.memory import Unsupported, compact, dense_bytes, reach
+from probes.scalars import scalar_bytes
 
 UNRESOLVED = -1
 LEFT_OUT = -2
@@ -25,23 +26,91 @@ LEFT_OUT = -2
 
 _KINDS = frozenset((torch.Tensor, torch.nn.Parameter))
 
+_HIGHEST_OFFSET = 1 << 40
+"""No tensor begins so many bytes behind the beginning of its memory: an address from here on is
+that of memory and not an offset from nothing. Memory below is asked whether it is there."""
 
-def _keys_of_plain_tensors() -> frozenset[int]:
-    """Dispatch keys of dense tensors on the CPU, of autograd or of inference mode.
 
-    Anything else that a tensor can be (sparse, quantized, nested, on another device, wrapped
-    by a transform, lazily conjugated or negated) shows in its keys, and is not plain.
+class Form:
+    """An element type and a shape, with what hashing such a tensor takes. One object for each.
+
+    Attributes:
+        dtype: torch's element type; None for raw bytes.
+        shape: torch's shape.
+        is_complex: its elements may be conjugated lazily.
+        layout: both as the file knows them.
+        seed: the layout's seed.
+        nbytes: size of the content.
+        at: the memory of that size at an address, as xxhash reads it.
+        number: id of the layout in the run.
     """
-    plain = torch.empty(1)
-    with torch.inference_mode():
-        inference = torch.empty(1)
-    return frozenset(
-        _dispatch_keys(tensor).raw_repr()
-        for tensor in (plain, torch.nn.Parameter(plain), inference)
-    )
+
+    __slots__ = ("at", "dtype", "is_complex", "layout", "nbytes", "number", "seed", "shape")
+
+    def __init__(
+        self, dtype: torch.dtype | None, shape: torch.Size, layout: Layout, number: int
+    ) -> None:
+        """Work out what depends on the layout alone."""
+        self.dtype, self.shape, self.layout, self.number = dtype, shape, layout, number
+        self.seed, self.nbytes = layout.seed, layout.nbytes
+        self.is_complex = layout.dtype.startswith("complex")
+        self.at: Callable[[int], Any] = (ctypes.c_ubyte * self.nbytes).from_address
 
 
-_PLAIN_KEYS = _keys_of_plain_tensors()
+class Forms:
+    """The forms that a recording has met."""
+
+    def __init__(self, number: Callable[[Layout], int] = lambda layout: 0) -> None:
+        """Know none.
+
+        Args:
+            number: the id of a layout in the run.
+        """
+        self._number = number
+        self._known: dict[object, Form] = {}
+
+    def of(self, tensor: torch.Tensor) -> Form | None:
+        """The form of a plain tensor; None where the file holds no such tensor."""
+        key = (tensor.dtype, tensor.shape)
+        found = self._known.get(key)
+        if found is None:
+            try:
+                layout, _ = dense_bytes(tensor)
+            except Unsupported:
+                return None
+            found = self._add(key, Form(*key, layout, self._number(layout)))
+        return found
+
+    def of_bytes(self, size: int) -> Form:
+        """The form of raw bytes."""
+        found = self._known.get(size)
+        if found is None:
+            layout = Layout("bytes", (size,))
+            form = Form(None, torch.Size((size,)), layout, self._number(layout))
+            found = self._add(size, form)
+        return found
+
+    def of_number(self, layout: Layout) -> Form:
+        """The form of a Python number."""
+        found = self._known.get(layout.dtype)
+        if found is None:
+            form = Form(None, torch.Size(layout.shape), layout, self._number(layout))
+            found = self._add(layout.dtype, form)
+        return found
+
+    def _add(self, key: object, form: Form) -> Form:
+        if len(self._known) >= _MOST_FORMS:
+            self._known.clear()
+        self._known[key] = form
+        return form
+
+
+_MOST_FORMS = 4096
+"""Most forms that are kept; a trainer whose batches vary in length meets many."""
+
+_LOOSE = Forms()
+_NO_FORM = Form(None, torch.Size((-1,)), Layout("uint8", (0,)), 0)
+_NO_FORM.nbytes = -1
 
 
 class Slot:
@@ -56,27 +125,28 @@ class Slot:
         location: ``file:line`` of the component's code.
         kind: class of the component.
         buffer: its id in the run, `UNRESOLVED` or `LEFT_OUT`.
-        layout: element type and shape of the plain tensor that it held last.
-        nbytes: size of that content.
+        form: element type and shape of what it held last. Another thread may change it at any
+            time, so what a digest belongs to is what `read` returned with it.
+        forms: forms of the recording.
+        seen: how often its place was asked for in step `seen_in`.
+        seen_in: the step in which it was seen last.
     """
 
     __slots__ = (
-        "_at",
-        "_dtype",
         "_needed",
         "_offset",
-        "_seed",
-        "_shape",
         "_strides",
         "buffer",
         "component",
+        "form",
+        "forms",
         "group",
         "kind",
-        "layout",
         "location",
         "name",
-        "nbytes",
         "role",
+        "seen",
+        "seen_in",
         "subject",
     )
 
@@ -89,17 +159,15 @@ class Slot:
         subject: str = "",
         location: str = "",
         kind: str = "",
+        forms: Forms = _LOOSE,
     ) -> None:
         """Know the names and nothing of the content yet."""
         self.group, self.name, self.component, self.role = group, name, component, role
         self.subject, self.location, self.kind = subject, location, kind
         self.buffer = UNRESOLVED
-        self.layout = Layout("uint8", (0,))
-        self.nbytes = 0
-        self._dtype: torch.dtype | None = None
-        self._shape: torch.Size | None = None
-        self._seed = 0
-        self._at: Callable[[int], Any] = bytes
+        self.form, self.forms = _NO_FORM, forms
+        self.seen = 0
+        self.seen_in = INIT_STEP - 1
         self._strides: tuple[int, ...] | None = None
         self._offset = self._needed = 0
 
@@ -108,61 +176,72 @@ class Slot:
         name, role = self.name + suffix, self.role + suffix
         return name, self.component, role, self.subject, self.location, self.kind
 
-    def digest(self, value: object) -> bytes | None:
-        """16-byte digest of a plain tensor, whose layout `layout` is from now on.
+    def read(self, value: object) -> tuple[bytes, Form] | None:
+        """16-byte digest of a plain tensor, a Python number or bytes, and its form.
 
         Returns:
             None for any other value, which takes the slow path.
         """
         tensor: torch.Tensor = value  # type: ignore[assignment]
-        if type(tensor) not in _KINDS or _dispatch_keys(tensor).raw_repr() not in _PLAIN_KEYS:
-            return None
-        if (tensor.dtype is not self._dtype or tensor.shape != self._shape) and not self._learn(
-            tensor
-        ):
-            return None
-        if not tensor.is_contiguous():
-            # Asked first: the copy would read memory that is gone.
-            if not self._is_strided_there(tensor):
+        if type(tensor) not in _KINDS:
+            return self._read_other(value)
+        # What torch's own classes stand for beside dense tensors shows one way or another: on
+        # another device, negated or conjugated lazily, of an element type that has no form
+        # (quantized), or without shape, strides or memory, for which torch raises.
+        try:
+            if not tensor.is_cpu or tensor.is_neg():
                 return None
-            tensor = compact(tensor)
-        address = tensor.data_ptr()
-        # Sharded training frees memory and leaves the tensor. Where the tensor begins at the
-        # beginning of its memory the address tells; elsewhere null plus an offset is not null.
-        if (not address or tensor.storage_offset()) and not self._is_there(tensor):
+            form = self.form
+            if tensor.dtype is not form.dtype or tensor.shape != form.shape:
+                known = self.forms.of(tensor)
+                if known is None:
+                    return None
+                form = self.form = known
+                self._strides = None
+            if form.is_complex and tensor.is_conj():
+                return None
+            if not tensor.is_contiguous():
+                # Asked first: the copy would read memory that is gone.
+                if not self._is_strided_there(tensor, form):
+                    return None
+                tensor = compact(tensor)
+            address = tensor.data_ptr()
+            # Sharded training frees memory and leaves the tensor: null plus the tensor's offset.
+            if address < _HIGHEST_OFFSET and not _is_there(tensor, form):
+                return None
+        except (RuntimeError, NotImplementedError):
             return None
         # Reading through the address calls no operator: no mode, no autocast, no autograd.
-        digest: bytes = xxh3_128_digest(self._at(address), self._seed)
-        return digest
+        return xxh3_128_digest(form.at(address), form.seed), form
 
-    def digest_bytes(self, raw: bytes) -> bytes:
-        """16-byte digest of raw bytes, as which they are recorded."""
-        if len(raw) != self.nbytes or self.layout.dtype != "bytes":
-            self.layout = Layout("bytes", (len(raw),))
-            self.nbytes, self._dtype, self._seed = len(raw), None, self.layout.seed
-        digest: bytes = xxh3_128_digest(raw, self._seed)
-        return digest
+    def _read_other(self, value: object) -> tuple[bytes, Form] | None:
+        if type(value) is bytes:
+            return self.read_bytes(value)
+        number = scalar_bytes(value)
+        if number is None:
+            return None
+        layout, raw = number
+        form = self.forms.of_number(layout)
+        return xxh3_128_digest(raw, form.seed), form
 
-    def _is_strided_there(self, tensor: torch.Tensor) -> bool:
+    def digest(self, value: object) -> bytes | None:
+        """The digest alone; see `read`."""
+        found = self.read(value)
+        return None if found is None else found[0]
+
+    def read_bytes(self, raw: bytes) -> tuple[bytes, Form]:
+        """16-byte digest of raw bytes, as which they are recorded, and their form."""
+        form = self.form
+        if len(raw) != form.nbytes or form.dtype is not None:
+            form = self.form = self.forms.of_bytes(len(raw))
+        return xxh3_128_digest(raw, form.seed), form
+
+    def _is_strided_there(self, tensor: torch.Tensor, form: Form) -> bool:
         strides, offset = tensor.stride(), int(tensor.storage_offset())
         if strides != self._strides or offset != self._offset:
             self._strides, self._offset = strides, offset
             self._needed = reach(tensor)
-        return not self.nbytes or self._needed <= tensor.untyped_storage().nbytes()
-
-    def _is_there(self, tensor: torch.Tensor) -> bool:
-        return not self.nbytes or reach(tensor) <= tensor.untyped_storage().nbytes()
-
-    def _learn(self, tensor: torch.Tensor) -> bool:
-        try:
-            self.layout, _ = dense_bytes(tensor)
-        except Unsupported:
-            return False
-        self._dtype, self._shape = tensor.dtype, tensor.shape
-        self._strides = None
-        self._seed, self.nbytes = self.layout.seed, self.layout.nbytes
-        self._at = (ctypes.c_ubyte * self.nbytes).from_address
-        return True
+        return not form.nbytes or self._needed <= tensor.untyped_storage().nbytes()
 
 
 class DeviceSlot(Slot):
@@ -170,12 +249,22 @@ class DeviceSlot(Slot):
 
     __slots__ = ()
 
-    def digest(self, value: object) -> bytes | None:
-        """None: every tensor takes the slow path, in which it is hashed where it lies."""
-        return None
+    def read(self, value: object) -> tuple[bytes, Form] | None:
+        """None for a tensor: each takes the slow path, in which it is hashed where it lies."""
+        return None if issubclass(type(value), torch.Tensor) else super().read(value)
 
 
-def content_of(tensor: torch.Tensor) -> npt.NDArray[np.uint8]:
-    """(nbytes,) raw bytes of a plain tensor, row-major; they may alias memory that is live."""
-    _, content = dense_bytes(tensor)
-    return content
+def _is_there(tensor: torch.Tensor, form: Form) -> bool:
+    return not form.nbytes or (
+        tensor.untyped_storage().data_ptr() != 0
+        and reach(tensor) <= tensor.untyped_storage().nbytes()
+    )
+
+
+def content_of(value: object) -> npt.NDArray[np.uint8]:
+    """(nbytes,) raw bytes, row-major, of what `Slot.read` reads; they may alias live memory."""
+    if isinstance(value, torch.Tensor):
+        return dense_bytes(value)[1]
+    number = scalar_bytes(value)
+    raw = value if isinstance(value, bytes) else number[1] if number else b""
+    return np.frombuffer(raw, dtype=np.uint8)

@@ -4,7 +4,7 @@ A write says at which row it begins, so one that was interrupted is simply done 
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import h5py
@@ -39,6 +39,12 @@ pack = struct.Struct("<II16sHH").pack
 pack_full = struct.Struct("<II16sHHddQQ").pack
 NO_STATS: Stats = (float("nan"), float("nan"), 0, 0)
 
+
+def pack_without_stats(buffer: int, layout: int, digest: bytes, flags: int, thread: int) -> bytes:
+    """A row with room for numbers of which there are none."""
+    return pack_full(buffer, layout, digest, flags, thread, *NO_STATS)
+
+
 _INDEX_BYTES = 64
 """Generous bound on what HDF5 adds to its index for one more chunk."""
 
@@ -60,6 +66,21 @@ class GrowingColumn:
         """Write rows from ``start`` on; the dataset ends after them."""
         values = np.ascontiguousarray(rows, dtype=self.dtype)
         self._dataset.set_extent((start + len(values), *self._across))
+        first = -start % self._rows_per_chunk
+        if self._across or self._moves or len(values) < first + self._rows_per_chunk:
+            self._put_part(start, values)
+            return
+        # Whole chunks go to the file as they are, past the chunk cache: four times as fast.
+        end = len(values) - (start + len(values)) % self._rows_per_chunk
+        if first:
+            self._put_part(start, values[:first])
+        for begin in range(first, end, self._rows_per_chunk):
+            chunk = values[begin : begin + self._rows_per_chunk]
+            self._dataset.write_direct_chunk((start + begin,), chunk)
+        if end < len(values):
+            self._put_part(start + end, values[end:])
+
+    def _put_part(self, start: int, values: npt.NDArray[Any]) -> None:
         place = self._dataset.get_space()
         place.select_hyperslab((start, *(0 for _ in self._across)), values.shape)
         self._dataset.write(h5py.h5s.create_simple(values.shape), place, values)
@@ -117,9 +138,11 @@ class EventTable:
         self._columns = [GrowingColumn(file, column) for column in EVENTS]
         self.row = EVENT_ROW
         """One packed event, without padding."""
+        self.pack: Callable[[int, int, bytes, int, int], bytes] = pack
+        """Makes one of buffer, layout, digest, flags and thread."""
         if with_stats:
             self._columns += [GrowingColumn(file, column) for column in STATS]
-            self.row = EVENT_ROW_WITH_STATS
+            self.row, self.pack = EVENT_ROW_WITH_STATS, pack_without_stats
         self._waiting = bytearray()
         self._written = 0
 

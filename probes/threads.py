@@ -21,7 +21,8 @@ class ThreadNumbers:
     def __init__(self) -> None:
         """Know no thread yet."""
         # By the thread itself and not by its ident, which the system gives again to another.
-        self._own = threading.local()
+        self.own = threading.local()
+        """The calling thread's own ``number``, once `current` was asked in it."""
         self._by_name: dict[str, int] = {}
         self._lock = threading.Lock()
         self.foreign: set[int] = set()
@@ -30,9 +31,9 @@ class ThreadNumbers:
     def current(self) -> int:
         """Number of the calling thread."""
         try:
-            return self._own.number  # type: ignore[no-any-return]
+            return self.own.number  # type: ignore[no-any-return]
         except AttributeError:
-            number = self._own.number = self._number()
+            number = self.own.number = self._number()
             return number
 
     def _number(self) -> int:

@@ -14,6 +14,7 @@ nothing more, and closes the file, with the reason in it where that is possible.
 """
 
 import os
+import struct
 import threading
 import time
 from pathlib import Path
@@ -23,7 +24,6 @@ import numpy.typing as npt
 
 from bisect_debugger.errors import printable
 from bisect_debugger.format import schema
-from bisect_debugger.format.digests import pairs_from_bytes
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from probes.descriptor import Gone, NoRoom, reason_of, weak_call
@@ -32,7 +32,7 @@ from probes.folding import Folding
 from probes.narration import say
 from probes.run_file import Header, create, full_path, move_to_free_name
 from probes.stats import Stats
-from probes.tables import NO_STATS, EventTable, Payload, Table, fitted, pack, pack_full
+from probes.tables import NO_STATS, EventTable, Payload, Table, fitted, pack_full
 from probes.threads import ThreadNumbers
 
 __all__ = ["Header", "RunWriter"]
@@ -46,6 +46,9 @@ builds one for each of its tasks comes to more."""
 
 EVENTS_PER_LOOK = 64
 """An event in so many looks at the clock, for steps that take longer than a flush may wait."""
+
+_halves = struct.Struct(">QQ").unpack
+"""A digest as the file holds it: high and low half."""
 
 _ROW_TABLES = {
     name: columns for name, columns in schema.TABLES.items() if name not in ("events", "stats")
@@ -90,15 +93,19 @@ class RunWriter:
         self._tables = {name: Table(self._file, columns) for name, columns in _ROW_TABLES.items()}
         self._payload = Payload(self._file)
         self._events = EventTable(self._file, with_stats=self._with_stats)
-        self._step = bytearray()
+        self.open_step = bytearray()
+        """Events of the step that goes on. Whoever appends whole rows, made by `pack`, in one
+        call each, and looks (`look`) every `bytes_per_look`, need not go through `event`."""
+        self.pack = self._events.pack
+        self.bytes_per_look = EVENTS_PER_LOOK * self._events.row.itemsize
         self._buffers: dict[tuple[Group, str], int] = {}
         # By seed: an int hashes in no time, and the digest has worked it out already.
-        self._layouts: dict[int, int] = {}
+        self.layout_ids: dict[int, int] = {}
+        """Ids of the layouts so far, by their seeds."""
         self.threads = ThreadNumbers()
         self._folding = Folding(self.threads)
         self._uncovered: set[str] = set()
         self._algorithms: set[str] = set()
-        self._until_look = EVENTS_PER_LOOK
         self._started_at = time.monotonic()
         # Init is flushed at once: a process killed early still says what it began with.
         self._flushed_at = self._started_at - flush_seconds
@@ -161,23 +168,38 @@ class RunWriter:
         with self._lock:
             if self._over or os.getpid() != self._pid:
                 return
-            layout_id = self._layouts.get(layout.seed)
-            if layout_id is None:
-                layout_id = self._new_layout(layout)
+            layout_id = self.layout(layout)
             thread = self.threads.current()
             # One extension per event, which no interrupt can leave half done.
             if self._with_stats:
                 numbers = stats or NO_STATS
-                self._step += pack_full(buffer, layout_id, digest, flags, thread, *numbers)
+                row = pack_full(buffer, layout_id, digest, flags, thread, *numbers)
             else:
-                self._step += pack(buffer, layout_id, digest, flags, thread)
+                row = self.pack(buffer, layout_id, digest, flags, thread)
+            self.open_step.extend(row)
             if content is not None:
                 self._keep(digest, layout, layout_id, content)
-            self._until_look -= 1
-            if not self._until_look:
-                self._until_look = EVENTS_PER_LOOK
-                if self._events.waits:
-                    self._flush_if_due()
+            if not len(self.open_step) % self.bytes_per_look:
+                self.look()
+
+    def layout(self, layout: Layout) -> int:
+        """The id of a layout; the same one gives the same id again."""
+        known = self.layout_ids.get(layout.seed)
+        if known is not None:
+            return known
+        with self._lock:
+            known = self.layout_ids.get(layout.seed)
+            if known is None:
+                shape = ",".join(map(str, layout.shape))
+                known = self._tables["layouts"].append(*fitted("layouts", layout.dtype, shape))
+                self.layout_ids[layout.seed] = known
+            return known
+
+    def look(self) -> None:
+        """Write closed steps that wait, where it is time; for steps that take long."""
+        with self._lock:
+            if not self._inert() and self._events.waits:
+                self._flush_if_due()
 
     def edge(
         self,
@@ -241,7 +263,9 @@ class RunWriter:
         with self._lock:
             if self._inert():
                 return None
-            packed, self._step = self._step, bytearray()
+            # A copy first: another thread may append in between, for the next step.
+            packed = self.open_step[:]
+            del self.open_step[: len(packed)]
             own, own_groups = self._folding.step(packed, self._events.row, closed=closed)
             first = self._events.rows
             if not self._coarse:
@@ -253,8 +277,8 @@ class RunWriter:
                 time.monotonic() - self._started_at,
                 min(optimizer, MOST_OPTIMIZERS),
                 closed,
-                pairs_from_bytes(own)[0],
-                pairs_from_bytes(self._folding.running)[0],
+                _halves(own),
+                _halves(self._folding.running),
                 own_groups,
                 self._folding.running_groups,
             )
@@ -264,7 +288,7 @@ class RunWriter:
     @property
     def waiting_events(self) -> int:
         """Events of the step that goes on, so far."""
-        return len(self._step) // self._events.row.itemsize
+        return len(self.open_step) // self._events.row.itemsize
 
     def rename(self, path: Path) -> None:
         """Give the file its name while it is written; the name must be free.
@@ -307,18 +331,12 @@ class RunWriter:
     def _inert(self) -> bool:
         return self._over or os.getpid() != self._pid
 
-    def _new_layout(self, layout: Layout) -> int:
-        shape = ",".join(map(str, layout.shape))
-        index = self._tables["layouts"].append(*fitted("layouts", layout.dtype, shape))
-        self._layouts[layout.seed] = index
-        return index
-
     def _keep(
         self, digest: bytes, layout: Layout, layout_id: int, content: npt.NDArray[np.uint8]
     ) -> None:
         start = self._payload.add(digest, layout.dtype, content)
         if start is not None:
-            self._tables["payload/index"].append(pairs_from_bytes(digest)[0], layout_id, start)
+            self._tables["payload/index"].append(_halves(digest), layout_id, start)
         if self._payload.waiting_bytes > WAITING_PAYLOAD_BYTES:
             self._flush()
 

@@ -23,6 +23,8 @@ _COMPUTING = frozenset(
         *("linear", "normalization", "padding", "pixelshuffle", "pooling", "sparse", "upsampling"),
     )
 )
+_BACKWARD = frozenset((Group.GRAD_OUT, Group.GRAD_SCRATCH, Group.GRAD))
+
 _PART = 0.75
 """Share of differing elements up to which a draw is no explanation."""
 
@@ -162,6 +164,17 @@ def at_another_call(case: Case) -> Finding:
         return answered(False, f"of {len(calls)} other calls none holds the same content")
     words = f"call {row.occurrence} of one run is call {(first or second)[0]} of the other"
     return answered(True, words)
+
+
+@look
+def only_backward_moved(case: Case) -> Finding:
+    """Gradients flow back in another order through what was computed in the same one."""
+    moved = {other.group for other in (case.row, *case.step_rows) if other.moved}
+    words = ", ".join(group.label for group in sorted(moved))
+    return answered(
+        case.row.group in _BACKWARD and moved <= _BACKWARD,
+        f"in another order: {words or 'nothing'}",
+    )
 
 
 @look

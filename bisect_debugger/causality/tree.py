@@ -105,6 +105,12 @@ TREE: dict[str, Node] = {
         "Does the optimizer visit its parameters in another order?",
         "order_differs",
         "optimizer-order",
+        "moved-backward",
+    ),
+    "moved-backward": _ask(
+        "Is it the backward pass alone that goes another way?",
+        "only_backward_moved",
+        "reduction-order",
         "control-flow",
     ),
     # --- random streams

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from bisect_debugger.commands.output import say
 from bisect_debugger.errors import printable
 from bisect_debugger.runs import Run, open_run
+from bisect_debugger.runs.within import cross_checks
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +57,16 @@ def _facts(recorded: Run) -> dict[str, object]:
             }
             for call in facts.seeding
         ],
+        "loads": [
+            {
+                "call": call.call,
+                "argument": call.argument,
+                "location": call.location,
+                "step": call.step,
+            }
+            for call in facts.loads
+        ],
+        "cross_checks": list(cross_checks(recorded)),
         "uncovered": list(facts.uncovered),
         "environment": dict(sorted(facts.environment.items())),
     }

@@ -58,6 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--force", action="store_true", help="replace files that exist")
     add("--no-tui", action="store_true", help="do not open the terminal UI")
     add("--ascii", action="store_true", help="plain ASCII symbols in the terminal UI")
+    add("--light", action="store_true", help="colours of the terminal UI for a light terminal")
     add("-v", "--verbose", action="store_true", help="print all that the UI shows, as text")
     add_tree_option(parser)
     add_command(parser)
@@ -101,7 +102,7 @@ def _watched(plan: Plan, arguments: argparse.Namespace) -> TwinResult:
         results.append(result)
         return Found(result.diagnosis, result.files)
 
-    left = watch(drive, ascii_only=arguments.ascii)
+    left = watch(drive, ascii_only=arguments.ascii, light=arguments.light)
     if left.error is not None and not isinstance(left.error, KeyboardInterrupt):
         pass_on(left.output)
     for line in left.narration:

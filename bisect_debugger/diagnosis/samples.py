@@ -41,7 +41,12 @@ def rearrangement(pair: Pair, row: Row) -> str:
     if row.group not in _FED:
         return ""
     rows = tuple(_same_buffer(pair, row))
-    return _other_steps(rows) or _renumbered(pair, row) or _elsewhere(pair, rows)
+    return (
+        _other_steps(rows)
+        or _renumbered(pair, row)
+        or _columns(pair, row)
+        or _elsewhere(pair, rows)
+    )
 
 
 def entries(values: npt.NDArray[np.generic]) -> npt.NDArray[np.void]:
@@ -90,6 +95,20 @@ def _renumbered(pair: Pair, row: Row) -> str:
         f"{numbers[0]} numbers of the first run stand for as many of the second, one to one, in "
         f"{left.size} places"
     )
+
+
+def _columns(pair: Pair, row: Row) -> str:
+    """The same columns in another order."""
+    left, right = pair.values(row)
+    if left is None or right is None or left.shape != right.shape or left.ndim != 2:
+        return ""
+    count = left.shape[1]
+    if len(left) < _FEWEST or count < 2 or len(np.unique(left, axis=1).T) < count:
+        # Columns that are alike have no order.
+        return ""
+    if not (np.sort(entries(left.T)) == np.sort(entries(right.T))).all():
+        return ""
+    return f"the {count} columns of both runs are the same, in another order"
 
 
 def _elsewhere(pair: Pair, rows: Sequence[Row]) -> str:

@@ -24,7 +24,7 @@ from bisect_debugger.driver.outcome import Recorded
 from bisect_debugger.driver.record import record
 from bisect_debugger.driver.reporting import RunReport, Watch
 from bisect_debugger.driver.session import Settings
-from bisect_debugger.driver.zoom import elsewhere_words, zoom_steps
+from bisect_debugger.driver.zoom import elsewhere_words, moved_words, zoom_steps
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.progress import ExperimentsBegan, Judging, Phase, Told, TwinsBegan
 from bisect_debugger.twins import open_pair
@@ -244,7 +244,7 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
         settings,
         level="full",
         payload=(max(onset.step - 1, -1), end),
-        zoom=zoom_steps(first.diagnosis),
+        zoom=zoom_steps(first.diagnosis, end),
         max_steps=min(end, plan.max_steps or end),
     )
     recorded = []
@@ -262,7 +262,8 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
         diagnosis = replace(second.diagnosis, pairs=first.diagnosis.pairs)
         second = replace(second, diagnosis=diagnosis)
         return _remarked(second, elsewhere) if elsewhere else second
-    return _remarked(first, _moved(onset.step, now.step if now else None, again.max_steps or end))
+    moved = _moved(onset.step, now.step if now else None, again.max_steps or end)
+    return _remarked(first, f"{moved} {moved_words(second.diagnosis)}")
 
 
 def _explained(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) -> TwinResult:
@@ -322,13 +323,12 @@ def _moved(before: int, now: int | None, steps: int) -> str:
         return (
             f"The onset did not come again: two more runs are bit-equal over {steps} steps, where "
             f"the first pair diverged at {where}. A race behaves so, and so does what depends on "
-            "the hash seed or the clock: more runs (--runs) tell how often. No operator can be "
-            "named."
+            "the hash seed or the clock: more runs (--runs) tell how often."
         )
     there = "init" if now == -1 else f"step {now}"
     return (
         f"The onset moved: {where} in the first pass, {there} in the second. A race behaves so, "
-        "and so does what depends on the clock. No operator can be named."
+        "and so does what depends on the clock."
     )
 
 

@@ -4,13 +4,22 @@ from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis
 from bisect_debugger.errors import printable
 from bisect_debugger.format.schema import INIT_STEP
+from bisect_debugger.report.zoom import operator_words
 
 MOST_STEPS = 3
 """Steps of which operators are recorded: those of the first origins."""
 
+SHORT = 12
+"""Where a second pass has so few steps, operators of all are recorded: an onset may move."""
 
-def zoom_steps(diagnosis: Diagnosis) -> tuple[int, ...]:
-    """Steps in which origins began, and in which what they were drawn for arrived."""
+
+def zoom_steps(diagnosis: Diagnosis, end: int) -> tuple[int, ...]:
+    """Steps in which origins began, and in which what they were drawn for arrived.
+
+    Args:
+        diagnosis: of the first pass.
+        end: one past the last step of the second.
+    """
     steps: dict[int, None] = {}
     for origin in diagnosis.origins:
         steps.setdefault(origin.step)
@@ -19,10 +28,24 @@ def zoom_steps(diagnosis: Diagnosis) -> tuple[int, ...]:
     if not steps and diagnosis.onset is not None:
         steps.setdefault(diagnosis.onset.step)
     chosen = set(list(steps)[:MOST_STEPS])
+    if end <= SHORT:
+        chosen |= set(range(end))
     # What a program does between init and its first forward belongs to either.
     if chosen & {INIT_STEP, 0}:
         chosen |= {INIT_STEP, 0}
     return tuple(sorted(chosen))
+
+
+def moved_words(second: Diagnosis) -> str:
+    """Where a second pass that diverged in another step than the first saw it begin."""
+    origin = second.origins[0] if second.origins else None
+    words = operator_words(origin) if origin is not None else ""
+    if origin is None or not words:
+        return "No operator can be named."
+    return (
+        f"In the second pass it began in {printable(origin.component)}, {step_words(origin.step)}: "
+        f"{words}."
+    )
 
 
 def elsewhere_words(first: Diagnosis, second: Diagnosis) -> str:

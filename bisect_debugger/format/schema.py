@@ -117,7 +117,7 @@ PAYLOAD_INDEX = (
     Column("payload/index/layout", "<u4", chunk_rows=512),
     Column("payload/index/start", "<u8", chunk_rows=512),
 )
-PAYLOAD_CHUNK_ELEMENTS = 4096
+PAYLOAD_CHUNK_ELEMENTS = 16384
 """Elements per chunk of the types that weights and activations have; other types hold little."""
 _BULK_TYPES = ("float32", "float16", "bfloat16", "uint8")
 PAYLOAD_VALUES = {

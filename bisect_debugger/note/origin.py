@@ -64,6 +64,10 @@ def render_origin(number: int, origin: Origin, said: Said) -> str:
             [f"{rank}. {_sentence(line)}" for rank, line in enumerate(said.advice, 1)],
         ),
     ]
+    lines += _section(
+        "It may also be, likeliest first:",
+        [f"- {each.cause.value}: {_sentence(each.why)}" for each in origin.alternatives],
+    )
     if said.confirm:
         lines += ["", f"What would confirm it: {_sentence(said.confirm)}"]
     if said.as_for:

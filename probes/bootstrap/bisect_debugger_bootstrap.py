@@ -1,21 +1,24 @@
 """What waits in a Python process until it imports torch: one look at each name it imports.
 
-A process that never imports torch pays for this file and nothing else. The recorder travels:
-where the trainer's own environment does not have it, it is found in the environment of the
-command that started the recording.
+A process that never imports torch pays for this file and nothing else: it imports nothing that
+every interpreter does not import as it starts. The recorder travels: where the trainer's own
+environment does not have it, it is found in the environment of the command that started the
+recording.
 """
 
-import json
 import os
 import sys
-from collections.abc import Callable, Sequence
-from types import ModuleType
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+    from typing import Any
 
 SESSION = "BISECT_DEBUGGER_SESSION"
 """Environment variable: path of the session's settings, a JSON file beside which status is kept."""
 
-_callbacks: dict[str, list[Callable[[], None]]] = {}
+_callbacks: "dict[str, list[Callable[[], None]]]" = {}
 
 
 class Settings:
@@ -25,11 +28,31 @@ class Settings:
         """Read the settings."""
         self.path = path
         with open(path, encoding="utf-8") as stream:  # noqa: PTH123 - pathlib is slow to load
-            self.values: dict[str, Any] = json.load(stream)
+            self._text = stream.read()
+        self._values: dict[str, Any] | None = None
+
+    @property
+    def values(self) -> "dict[str, Any]":
+        """The settings by name."""
+        if self._values is None:
+            # Slow to load for a process that needs none of them.
+            import json
+
+            self._values = json.loads(self._text)
+        return self._values
+
+    @property
+    def has_knobs(self) -> bool:
+        """Some knobs may be turned; within a text of the settings the quotes are escaped."""
+        return '"knobs": []' not in self._text
 
     def note(self, kind: str, **facts: object) -> None:
         """Tell the command something: one line of JSON, appended in one write."""
-        line = json.dumps({"kind": kind, "pid": os.getpid(), **facts}) + "\n"
+        line = f'{{"kind": "{kind}", "pid": {os.getpid()}}}\n'
+        if facts:
+            import json
+
+            line = json.dumps({"kind": kind, "pid": os.getpid(), **facts}) + "\n"
         try:
             status = os.open(self.path + ".status", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
@@ -45,8 +68,8 @@ class _Waiting:
     """A finder that finds nothing: it notices that a module is about to be loaded."""
 
     def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> Any:
+        self, name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
+    ) -> "Any":
         callbacks = _callbacks.pop(name, None)
         if callbacks is None:
             return None
@@ -67,8 +90,8 @@ class _Traveller:
         self._folders = folders
 
     def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> Any:
+        self, name: str, path: "Sequence[str] | None" = None, target: "ModuleType | None" = None
+    ) -> "Any":
         folder = self._folders.get(name)
         if folder is None:
             return None
@@ -111,6 +134,8 @@ class Process:
 
     def turn_knobs(self) -> None:
         """Change the conditions that the session asks for, before any code of the program."""
+        if not self._settings.has_knobs:
+            return
         names = frozenset(self._settings.values.get("knobs", ()))
         if not names:
             return
@@ -175,7 +200,7 @@ def wait_for_torch() -> None:
     when_imported("torch", process.torch_is_here)
 
 
-def when_imported(name: str, callback: Callable[[], None]) -> None:
+def when_imported(name: str, callback: "Callable[[], None]") -> None:
     """Call back after a module was loaded; at once where it is loaded already."""
     if name in sys.modules:
         callback()
@@ -183,10 +208,10 @@ def when_imported(name: str, callback: Callable[[], None]) -> None:
         _callbacks.setdefault(name, []).append(callback)
 
 
-def _call_after_loading(loader: Any, callbacks: list[Callable[[], None]]) -> None:
+def _call_after_loading(loader: "Any", callbacks: "list[Callable[[], None]]") -> None:
     load = loader.exec_module
 
-    def exec_module(module: ModuleType) -> None:
+    def exec_module(module: "ModuleType") -> None:
         del loader.exec_module
         load(module)
         for callback in callbacks:

@@ -91,10 +91,9 @@ class UneditedRecording(Recording):
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if parameter not in self.names.parameters and parameter not in self._early:
-                    slot = self.recorder.new_slot(Group.PARAM, "", "", "")
-                    digest = slot.digest(parameter)
-                    if digest is not None:
-                        self._early[parameter] = digest
+                    found = self.recorder.loose_slot().read(parameter)
+                    if found is not None:
+                        self._early[parameter] = found
         if self.recorder.step == schema.INIT_STEP:
             self._ready = True
             self.recorder.begun = False

@@ -96,7 +96,10 @@ class Session:
             from probes.zoom.window import Zoom
 
             self.zoom = Zoom(frozenset(self.settings.values["zoom"]), at_end=True)
-            self.zoom.begin()
+            processes: Any = sys.modules.get("multiprocessing.process")
+            # A worker imports torch as well, and prepares nothing that is trained.
+            if processes is None or processes.parent_process() is None:
+                self.zoom.begin()
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.settings.note("no-zoom", reason=f"{type(error).__name__}: {error}")
 

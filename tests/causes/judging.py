@@ -93,9 +93,7 @@ def judge(case: Case | Clean, *, explain: bool, budget: str = "5m") -> Outcome:
     )
 
 
-def _twin(
-    case: Case | Clean, folder: Path, runs: int, budget: str
-) -> tuple[dict[str, Any], str]:
+def _twin(case: Case | Clean, folder: Path, runs: int, budget: str) -> tuple[dict[str, Any], str]:
     """The diagnosis, or nothing and how it ended."""
     options = ["--explain", "--budget", budget] if budget else []
     done = cli(

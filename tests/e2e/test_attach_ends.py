@@ -150,7 +150,7 @@ print(torch.ones(1).item())
 def test_a_failure_of_ours_without_stderr_stays_ours(tmp_path: Path) -> None:
     rest = """
 sys.stderr = None
-recording.recorder._event = None
+recording.recorder._append = None
 recording.recorder.writer.finish = None
 step()
 step()

@@ -1,5 +1,6 @@
 """A real terminal: tmux draws it, keys are typed, the screen is read back."""
 
+import os
 import shutil
 import subprocess
 import time
@@ -22,8 +23,16 @@ class Terminal:
         self._run("new-session", "-d", "-x", str(width), "-y", str(height), command)
 
     def _run(self, *arguments: str) -> str:
+        # readline, where anything imported it, puts LINES and COLUMNS behind Python's back into
+        # what a child inherits, and a program that finds them there hears of no new size.
+        environment = {k: v for k, v in os.environ.items() if k not in ("LINES", "COLUMNS")}
         done = subprocess.run(
-            [*self._tmux, *arguments], capture_output=True, text=True, check=True, timeout=30
+            [*self._tmux, *arguments],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=30,
+            env=environment,
         )
         return done.stdout
 

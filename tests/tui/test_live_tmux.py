@@ -131,13 +131,16 @@ def test_leaving_asks_first_and_then_ends_the_training(tmp_path: Path) -> None:
     wait_until_none_is_left(tmp_path)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_the_trainer_does_not_outlive_a_ui_that_is_killed(tmp_path: Path, number: int) -> None:
+@pytest.mark.parametrize("how", ["killed", "told to end", "its terminal closed"])
+def test_the_trainer_does_not_outlive_the_ui(tmp_path: Path, how: str) -> None:
     with twin(tmp_path, 100_000) as terminal:
         terminal.wait_for(" steps/s")
         (command,) = [each for each in processes_in(tmp_path) if "twin" in each.cmdline()]
-        os.kill(command.pid, number)
-        terminal.wait_for("code 137" if number == signal.SIGKILL else "code 130")
+        if how == "its terminal closed":
+            terminal.close()
+        else:
+            os.kill(command.pid, signal.SIGKILL if how == "killed" else signal.SIGTERM)
+            terminal.wait_for("code 137" if how == "killed" else "code 130")
         wait_until_none_is_left(tmp_path)
 
 

@@ -82,3 +82,9 @@ def test_numbers_that_do_not_map_onto_each_other(tmp_path: Path, changed: int) -
     other.reshape(-1)[:changed] = RNG.integers(0, 9, changed)
     other[0, 0, 0] = (other[0, 0, 0] + 1) % 9
     assert told(tmp_path, list(WORDS), list(other)).cause is Cause.RNG_STREAM
+
+
+def test_columns_in_another_order(tmp_path: Path) -> None:
+    found = told(tmp_path, split(ROWS), split(ROWS[:, [1, 2, 0, 4, 3]]))
+    assert found.cause is Cause.DATA_ORDER
+    assert any("5 columns of both runs" in step.evidence for step in found.trail)

@@ -134,7 +134,20 @@ DESERVED: list[tuple[Cause, Case]] = [
     (Cause.BACKWARD_KERNEL, case(row(Group.GRAD_SCRATCH))),
     (Cause.FORWARD_KERNEL, case(row(Group.FORWARD))),
     (Cause.FORWARD_KERNEL, case(row(Group.FORWARD, role="in[0]"))),
-    (Cause.RNG_STREAM, replace(case(row(Group.FORWARD, role="in[0]")), difference=difference(1.4))),
+    (
+        Cause.RNG_STREAM,
+        replace(
+            case(row(Group.FORWARD, role="in[0]")), difference=replace(difference(1.4), differing=4)
+        ),
+    ),
+    (
+        Cause.FORWARD_KERNEL,
+        replace(case(row(Group.FORWARD, role="in[0]")), difference=difference(1.4)),
+    ),
+    (
+        Cause.REDUCTION_ORDER,
+        case(replace(row(Group.GRAD_OUT, moved=True), status=Status.EQUAL)),
+    ),
     (
         Cause.ENVIRONMENT,
         replace(case(row(Group.FORWARD)), environment={"torch_num_threads": ("1", "8")}),

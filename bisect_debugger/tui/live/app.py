@@ -1,7 +1,9 @@
 """The app of `twin`: the live screen while the driver works, then the screens of the verdict."""
 
 import contextlib
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import ClassVar
@@ -15,6 +17,12 @@ from bisect_debugger.tui.live.confirm import Confirm
 from bisect_debugger.tui.live.screen import LiveScreen
 from bisect_debugger.tui.live.work import Found, Left, Work
 from bisect_debugger.tui.look import Look
+
+_PATIENCE_SECONDS = 5.0
+"""How long the UI may take to give the terminal back, once the driver has ended."""
+
+_INTERRUPTED = 130
+"""128 + SIGINT, as shells count."""
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """Signals by which somebody ends a command."""
@@ -33,21 +41,23 @@ class LiveApp(BisectApp):
         Binding("ctrl+z", "suspend_process", "suspend", show=False)
     ]
 
-    def __init__(self, work: Work, *, ascii_only: bool = False) -> None:
+    def __init__(self, work: Work, *, ascii_only: bool = False, light: bool = False) -> None:
         """Show work that begins when the screen is there.
 
         Args:
             work: the driver.
             ascii_only: plain ASCII symbols.
+            light: begin with the light theme.
         """
-        super().__init__(ascii_only=ascii_only)
+        super().__init__(ascii_only=ascii_only, light=light)
         self._work = work
         self._live = True
         self._told_to_end = False
 
     def begin(self) -> None:
         """Begin with the live screen."""
-        self.push_screen(LiveScreen(self._work.look, Look(self.ascii_only)))
+        look = Look(self.ascii_only, self.current_theme.dark)
+        self.push_screen(LiveScreen(self._work.look, look))
         self._work.start()
         self.set_interval(0.2, self._see_whether_it_is_over)
 
@@ -63,7 +73,7 @@ class LiveApp(BisectApp):
             return
         while isinstance(self.screen, Confirm | LiveScreen):
             self.pop_screen()
-        self.open_session(session)
+        self.open_session(session, self._work.pairs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While there is no verdict, of the registry only what leaves has keys."""
@@ -116,6 +126,10 @@ class LiveApp(BisectApp):
         self._told_to_end = True
         self._work.stop.ask()
 
+    def end_work(self) -> None:
+        """Wait until the driver has ended, and insist."""
+        self._work.finish()
+
 
 class LiveUiFailed(BisectError):
     """The live UI ended by an error of its own."""
@@ -131,9 +145,17 @@ class LiveUiFailed(BisectError):
 @contextlib.contextmanager
 def _signals_end(app: LiveApp) -> Iterator[None]:
     """Signals end the training in order, where they would end this process and leave it behind."""
+    ended = threading.Event()
+
+    def leave_anyway() -> None:
+        app.end_work()
+        # Where the terminal is gone, what draws on it waits for it for ever.
+        if not ended.wait(_PATIENCE_SECONDS):
+            os._exit(_INTERRUPTED)
 
     def take(number: int, frame: FrameType | None) -> None:
         app.hear_signal()
+        threading.Thread(target=leave_anyway, daemon=True).start()
 
     # What is ignored stays so, as below nohup.
     wanted = [number for number in _ENDING if signal.getsignal(number) != signal.SIG_IGN]
@@ -141,11 +163,14 @@ def _signals_end(app: LiveApp) -> Iterator[None]:
     try:
         yield
     finally:
+        ended.set()
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def watch(drive: Callable[[Listener, Stop], Found], *, ascii_only: bool = False) -> Left:
+def watch(
+    drive: Callable[[Listener, Stop], Found], *, ascii_only: bool = False, light: bool = False
+) -> Left:
     """Show a driver at work until it is done and the verdict was looked at.
 
     The trainer never outlives the UI, however that ends.
@@ -153,9 +178,10 @@ def watch(drive: Callable[[Listener, Stop], Found], *, ascii_only: bool = False)
     Args:
         drive: does the work, in a thread of its own.
         ascii_only: plain ASCII symbols.
+        light: begin with the light theme.
     """
     work = Work(drive)
-    app = LiveApp(work, ascii_only=ascii_only)
+    app = LiveApp(work, ascii_only=ascii_only, light=light)
     error: BaseException | None = None
     with _signals_end(app):
         try:

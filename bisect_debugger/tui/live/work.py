@@ -7,8 +7,10 @@ from pathlib import Path
 
 from bisect_debugger.diagnosis import Diagnosis
 from bisect_debugger.progress import Listener, Seen, Stop, Watched
+from bisect_debugger.runs import open_run
 from bisect_debugger.tui.session import Session
 from bisect_debugger.twins import open_pair
+from bisect_debugger.views.pairs import PairLine
 
 _PATIENCE_SECONDS = 13.0
 """A trainer that was asked to end has 10 s, and its file some more."""
@@ -42,6 +44,17 @@ class Left:
     output: bytes
 
 
+def _pairs(found: Found, rank: int) -> tuple[PairLine, ...]:
+    """The pair that is shown, then all others that were compared."""
+    a, b = map(str, found.files)
+    lines = [PairLine(a, b, rank, found.diagnosis.verdict.value)]
+    for pair in found.diagnosis.pairs:
+        if {pair.a, pair.b} != {a, b}:
+            with open_run(pair.a) as run:
+                lines.append(PairLine(pair.a, pair.b, run.facts.rank, pair.verdict.value))
+    return tuple(lines)
+
+
 class Work:
     """A driver that runs in a thread until it is done, fails, or is asked to stop."""
 
@@ -56,6 +69,7 @@ class Work:
         self.stop = Stop()
         self.error: BaseException | None = None
         self.session: Session | None = None
+        self.pairs: tuple[PairLine, ...] = ()
         self._over = threading.Event()
         # A driver that hangs in the system must not keep the terminal; it owns no terminal.
         self._thread = threading.Thread(target=self._run, name="driver", daemon=True)
@@ -96,6 +110,7 @@ class Work:
             session = Session(open_pair(*found.files))
             # With its experiments, which no file of a run holds.
             session.diagnosis = found.diagnosis
+            self.pairs = _pairs(found, session.rank)
             self.session = session
         except BaseException as error:  # noqa: BLE001 - raised again once the UI is left
             self.error = error

@@ -34,7 +34,9 @@ def main() -> None:
         optimizer.step()
         if step % 10 == 0:
             with torch.no_grad():
-                print(f"step {step} loss {F.cross_entropy(model(batch), batch[:, :5].argmax(1)):.4f}")
+                print(
+                    f"step {step} loss {F.cross_entropy(model(batch), batch[:, :5].argmax(1)):.4f}"
+                )
 
 
 if __name__ == "__main__":

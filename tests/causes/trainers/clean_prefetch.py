@@ -30,7 +30,9 @@ def produce(ready: "queue.Queue[torch.Tensor]", steps: int) -> None:
     stream = torch.tensor(list(TEXT))
     for step in range(steps):
         rng = np.random.default_rng((3, step))
-        ready.put(torch.stack([stream[s : s + 17] for s in rng.integers(len(stream) - 17, size=12)]))
+        ready.put(
+            torch.stack([stream[s : s + 17] for s in rng.integers(len(stream) - 17, size=12)])
+        )
 
 
 def main() -> None:

@@ -28,7 +28,9 @@ def main() -> None:
         loss.backward()
         optimizer.step()
         if step % 5 == 4:
-            torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, CHECKPOINT)
+            torch.save(
+                {"model": model.state_dict(), "optimizer": optimizer.state_dict()}, CHECKPOINT
+            )
             print(f"step {step} loss {loss.item():.4f}")
 
 
