@@ -112,16 +112,22 @@ def reserve(descriptor: int, done: int, end: int) -> None:
     Raises:
         NoRoom: the disk, a quota or the process's file size limit does not allow it.
     """
+    # Asked also of room that was reserved: the program may have lowered the limit since.
+    if not is_allowed(end):
+        raise _no_room(errno.EFBIG)
     if end <= done:
         return
-    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
-    if limit not in (resource.RLIM_INFINITY, -1) and end > limit:
-        raise _no_room(errno.EFBIG)
     if _allocate(descriptor, done, end - done):
         return
     disk = os.fstatvfs(descriptor)
     if disk.f_bavail * disk.f_frsize < end - os.fstat(descriptor).st_size:
         raise _no_room(errno.ENOSPC)
+
+
+def is_allowed(end: int) -> bool:
+    """The process's limit of a file's size is not below this length in bytes."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return limit in (resource.RLIM_INFINITY, -1) or end <= limit
 
 
 def divert(descriptor: int) -> None:

@@ -16,6 +16,7 @@ from probes.descriptor import (
     check_ours,
     divert,
     identity_of,
+    is_allowed,
     reserve,
     standing_in,
     weak_call,
@@ -83,7 +84,13 @@ class FileOnDisk:
             os.close(own)
 
     def close_with(self, reason: str) -> None:
-        """Say why the run ends in the spare room of the last flush, and close it."""
+        """Say why the run ends in the spare room of the last flush, and close it.
+
+        Where even that room was taken back, the file stays as the last flush left it.
+        """
+        if not is_allowed(int(self._file.id.get_filesize()) + SPARE_BYTES):
+            self.abandon()
+            return
         self._say_the_end(reason)
         self.close()
 

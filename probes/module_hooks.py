@@ -205,9 +205,8 @@ class ModuleHooks:
         fresh = not recorder.begun and recorder.begin_step()
         if not recorder.active:
             return
-        root = ports.name.root
-        if root not in recorder.ran and recorder.is_steppers():
-            recorder.ran.add(root)
+        if ports.name.root not in recorder.ran and recorder.is_steppers():
+            recorder.ran.add(ports.name.root)
         flags = 0 if is_grad_enabled() else _NO_GRAD
         if not module.training:
             flags |= _EVAL_MODE

@@ -30,6 +30,9 @@ MOST_BYTES = 300_000
 BUDGET = 240.0
 """Seconds for experiments."""
 
+_SAID_BY_MORE = ("The experiments", "With all knobs", "Proven:", "Not isolated")
+"""How remarks begin that are about further runs, and not about the recordings."""
+
 
 def record(sample: str, folder: Path) -> None:
     """Record both twins of a sample into a folder, as ``a.h5`` and ``b.h5``."""
@@ -85,7 +88,14 @@ def _told_by(plain: Diagnosis, more: Diagnosis) -> Diagnosis:
             )
         )
     isolation = more.isolation and replace(more.isolation, script="")
-    return replace(plain, origins=tuple(origins), experiments=more.experiments, isolation=isolation)
+    said = tuple(remark for remark in more.remarks if remark.startswith(_SAID_BY_MORE))
+    return replace(
+        plain,
+        origins=tuple(origins),
+        experiments=more.experiments,
+        isolation=isolation,
+        remarks=(*said, *plain.remarks),
+    )
 
 
 def note_of(folder: Path, expected: Verdict) -> str:

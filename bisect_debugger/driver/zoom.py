@@ -43,8 +43,8 @@ def moved_words(second: Diagnosis) -> str:
     if origin is None or not words:
         return "No operator can be named."
     return (
-        f"In the second pass it began in {printable(origin.component)}, {step_words(origin.step)}; "
-        f"operator: {words}."
+        f"In the second pass it began in {printable(origin.component)}, {step_words(origin.step)}: "
+        f"{words}."
     )
 
 

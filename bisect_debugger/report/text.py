@@ -7,7 +7,7 @@ from bisect_debugger.diagnosis.model import Diagnosis, Origin, TrailStep
 from bisect_debugger.errors import printable
 from bisect_debugger.report.numbers import difference_lines
 from bisect_debugger.report.said import Said, say_once
-from bisect_debugger.report.zoom import excerpt_lines, isolation_words, operator_words
+from bisect_debugger.report.zoom import excerpt_lines, isolation_words, operator_line
 
 _ORIGINS_SHOWN = 10
 _EVIDENCE_SHOWN = 3
@@ -109,8 +109,8 @@ def _origin(number: int, origin: Origin, said: Said, *, full: bool) -> list[str]
         )
     if full and origin.contaminated:
         lines.append(f"reached: {', '.join(map(printable, origin.contaminated))}")
-    if operator_words(origin):
-        lines.append(f"operator: {operator_words(origin)}")
+    if operator_line(origin):
+        lines.append(operator_line(origin))
         lines += [f"  {line}" for line in excerpt_lines(origin)]
     if origin.difference is not None:
         lines += difference_lines(origin.difference)

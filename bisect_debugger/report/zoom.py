@@ -14,7 +14,13 @@ def operator_words(origin: Origin) -> str:
     where = f"at {printable(origin.location)}"
     if origin.operator:
         return f"{printable(origin.operator)} {where}"
-    return f"not in an operator; first seen {where}"
+    return f"first seen {where}, made by no operator"
+
+
+def operator_line(origin: Origin) -> str:
+    """The same with a word before it, as a line of a report; empty where none is known."""
+    words = operator_words(origin)
+    return f"{'operator' if origin.operator else 'line'}: {words}" if words else ""
 
 
 def excerpt_lines(origin: Origin) -> list[str]:

@@ -6,6 +6,7 @@ from bisect_debugger.causality.knobs import KNOBS
 from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Experiment
 from bisect_debugger.errors import printable
+from bisect_debugger.report.zoom import isolation_words
 
 NONE_RUN = (
     "No experiment was run on these twins. `bisect-debugger twin --explain -- CMD` runs them again "
@@ -78,6 +79,8 @@ def isolation_lines(diagnosis: Diagnosis) -> list[str]:
     isolation = diagnosis.isolation
     if isolation is None:
         return ["In isolation: not recorded."]
+    if isolation.component:
+        return [f"In isolation: {isolation_words(isolation)}"]
     return [
         f"In isolation, {name}: "
         + ("not run." if part is None else f"{part.different} of {part.repeats} different.")

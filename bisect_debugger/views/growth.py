@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.format.groups import Group
 from bisect_debugger.twins import Pair, Row
 
@@ -143,9 +144,9 @@ def growth_words(growth: Growth) -> str:
             "events differs. Record at level full for distances."
         )
     first, last = above[0], above[-1]
-    words = f"relFro {first.rel_fro:.2g} in step {first.step}"
+    words = f"relFro {first.rel_fro:.2g} in {step_words(first.step)}"
     if last.step != first.step:
-        words += f", {last.rel_fro:.2g} in step {last.step}"
+        words += f", {last.rel_fro:.2g} in {step_words(last.step)}"
     if growth.unmeasured:
         words += f"; in {growth.unmeasured} steps it differs and no values were recorded"
     return f"{words}."

@@ -16,8 +16,8 @@ from tests.unit.recorded import digest_of
 from tests.verification import verify
 
 THREADS = """
-import asyncio, sys, threading
-import torch, probes
+import asyncio, random, sys, threading
+import numpy, torch, probes
 
 CALLS, WORKERS = 150, 4
 
@@ -33,6 +33,8 @@ class Scale(torch.nn.Module):
 
 torch.set_num_threads(1)
 torch.manual_seed(0)
+random.seed(0)
+numpy.random.seed(0)
 sys.setswitchinterval(1e-5)
 shared, learner = Scale(), torch.nn.Linear(1, 1)
 replicas = {f"worker{number}": Scale() for number in range(WORKERS)}

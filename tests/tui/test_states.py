@@ -8,7 +8,10 @@ import h5py
 import numpy as np
 import pytest
 
+from bisect_debugger.causality.causes import Cause
+from bisect_debugger.diagnosis.model import Alternative, Zoom
 from bisect_debugger.format.groups import Group
+from bisect_debugger.runs.operators import Excerpt
 from tests.runs import nudged, plain_steps, values, write_run
 from tests.tui.screens import opened, press, screen_text, status
 
@@ -170,3 +173,34 @@ async def test_a_proven_origin_and_its_operator_are_shown(tmp_path: Path) -> Non
         assert "proven" in text
         assert "aten::index_add_ at train.py:9" in text
         assert ">     9  x9 = 9" in text
+
+
+async def test_code_that_was_recorded_goes_before_what_lies_here(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps())
+    b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))))
+    zoom = Zoom(
+        found="kernel",
+        operator="aten::add",
+        overload="Tensor",
+        location="model.py:31",
+        module="net.head",
+        node="",
+        number=0,
+        excerpt=Excerpt(30, ("def forward(self, x):", "    return x + \x1b[2Jy", "")),
+    )
+    async with opened(a, b, (80, 60)) as (app, pilot):
+        found = await app.session.diagnose()
+        origin = replace(
+            found.origins[0],
+            operator="aten::add",
+            location="model.py:31",
+            zoom=zoom,
+            alternatives=(Alternative(Cause.ENVIRONMENT, "both ran on one machine"),),
+        )
+        app.session.diagnosis = replace(found, origins=(origin,))
+        app.navigator.forget()
+        await press(pilot, "1")
+        text = screen_text(app)
+        assert "aten::add at model.py:31" in text
+        assert "> 31      return x + \\x1b[2Jy" in text
+        assert "- environment: both ran on one machine" in text

@@ -119,7 +119,7 @@ def test_a_walk_with_the_mouse_alone(mouse: Terminal, tmp_path: Path) -> None:
     mouse.click_on("Go to the first divergence.")
     mouse.wait_for("Buffers: init")
     mouse.click_on("1 verdict")
-    mouse.wait_for("What to change")
+    mouse.wait_for("Do first: ")
     mouse.click_on("agent.iqn_head.tau_sampler  forward-kernel")
     mouse.wait_for("reached agent.iqn_head.embed")
     mouse.click_on("agent.iqn_head.tau_sampler  forward-kernel")

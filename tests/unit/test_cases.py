@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bisect_debugger.diagnosis import Origin, diagnose
-from bisect_debugger.diagnosis.samples import entries as entries_of
+from bisect_debugger.diagnosis.samples import entries
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import open_run
 from probes.writer import Header
@@ -42,7 +42,7 @@ def with_stream(fault: int, *, drawn: bool) -> list[list[Made]]:
 def test_a_stream_that_differs_and_is_not_drawn_from_is_not_called_equal(tmp_path: Path) -> None:
     runs = [with_stream(fault, drawn=False) for fault in (0, 1)]
     origin = only_origin(tmp_path, runs)
-    words = next(step.evidence for step in origin.trail if step.node == "data-threads")
+    words = next(step.evidence for step in origin.trail if step.node == "data-streams")
     assert words == "equal: rng.numpy; different, but not drawn from in this step: rng.python"
     assert "Random streams in this step, equal: rng.numpy." in origin.evidence
 
@@ -98,10 +98,10 @@ def test_only_facts_that_decide_how_kernels_add_up_are_a_cause(
 
 
 def test_entries_in_another_order_are_recognised_by_their_bytes() -> None:
-    entries = np.random.default_rng(0).standard_normal((50, 3)).astype(np.float32)
-    turned = entries[::-1].copy()
-    assert (np.sort(entries_of(entries)) == np.sort(entries_of(turned))).all()
+    rows = np.random.default_rng(0).standard_normal((50, 3)).astype(np.float32)
+    turned = rows[::-1].copy()
+    assert (np.sort(entries(rows)) == np.sort(entries(turned))).all()
     turned[0, 0] += 1
-    assert not (np.sort(entries_of(entries)) == np.sort(entries_of(turned))).all()
+    assert not (np.sort(entries(rows)) == np.sort(entries(turned))).all()
     flat = np.array([3, 1, 2], dtype=np.int64)
-    assert (np.sort(entries_of(flat)) == np.sort(entries_of(np.sort(flat)))).all()
+    assert (np.sort(entries(flat)) == np.sort(entries(np.sort(flat)))).all()

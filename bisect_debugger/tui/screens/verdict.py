@@ -13,11 +13,13 @@ from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
 from bisect_debugger.errors import printable
 from bisect_debugger.report.text import compared_words, dormancy_words, render_diagnosis
+from bisect_debugger.report.zoom import excerpt_lines, operator_words
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
 from bisect_debugger.views.names import elide
+from bisect_debugger.views.source import Code
 from bisect_debugger.views.states import compared_lines, hint_lines
 
 _ORIGINS_HIGH = 6
@@ -150,17 +152,25 @@ class VerdictScreen(BaseScreen):
         if self._diagnosis is not None and origin in self._diagnosis.origins:
             for hint in hint_lines(self._diagnosis):
                 text.append(f"{hint}\n\n", "bold")
+        # In the smallest window what to do stands in view together with why.
+        if origin.advice:
+            text.append("Do first: ", "bold")
+            text.append(f"{printable(origin.advice[0], 2000)}\n\n")
         text.append("Why\n", "bold")
         text.append("\n".join(f"- {printable(line, 2000)}" for line in origin.evidence))
-        text.append("\n\nWhat to change\n", "bold")
-        text.append(
-            "\n".join(f"{n}. {printable(line, 2000)}" for n, line in enumerate(origin.advice, 1))
-        )
+        if origin.advice[1:]:
+            text.append("\n\nThen\n", "bold")
+            text.append("\n".join(f"- {printable(line, 2000)}" for line in origin.advice[1:]))
         text.append(f"\n\nWhat would confirm it: {printable(origin.confirm, 2000)}")
+        if origin.alternatives:
+            text.append("\n\nWhat else it could be\n", "bold")
+            text.append(
+                "\n".join(
+                    f"- {x.cause.value}: {printable(x.why, 400)}" for x in origin.alternatives
+                )
+            )
         text.append("\n\nWhere in the code\n", "bold")
-        text.append(code.text())
-        if not code.operator:
-            text.append("\noperator: not recorded (no second pass looked into it)")
+        text.append("\n".join(_code_lines(origin, code)))
         self.query_one("#detail", Prose).show(text)
 
     @on(VirtualTable.Chosen, "#origins")
@@ -172,3 +182,12 @@ class VerdictScreen(BaseScreen):
     def copied_text(self) -> str:
         """The verdict in words."""
         return render_diagnosis(self._diagnosis) if self._diagnosis else ""
+
+
+def _code_lines(origin: Origin, code: Code) -> list[str]:
+    """The operator, and the lines around it: as they were recorded, else as they are here now."""
+    recorded = excerpt_lines(origin)
+    if recorded:
+        return [operator_words(origin), *recorded]
+    unknown = [] if code.operator else ["operator: not recorded (no second pass looked into it)"]
+    return [code.text(), *unknown]
