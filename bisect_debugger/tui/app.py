@@ -317,7 +317,7 @@ class BisectApp(App[BisectError | None]):
         self.theme = LIGHT.name if self.current_theme.dark else DARK.name
         self.look = Look(self.ascii_only, self.current_theme.dark)
         for screen in self.navigator.screens.values():
-            if screen.is_mounted:
+            if screen.is_built:
                 screen.repaint()
 
     # --- actions of the registry: out of the UI

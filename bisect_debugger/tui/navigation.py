@@ -76,6 +76,9 @@ class Navigator:
         return self._app.run_worker(begun, group="navigation", exclusive=True)
 
     async def _guarded(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        async with self._moving:
+            # A move that was begun by what this takes the place of is finished first.
+            pass
         try:
             await work()
         except (BisectError, BadFilter) as error:
@@ -83,8 +86,9 @@ class Navigator:
 
     def say(self, text: str) -> None:
         """Answer in the status line."""
-        if self.current:
-            self.screens[self.current].say(text)
+        screen = self.screen or self._app.screen
+        if isinstance(screen, BaseScreen):
+            screen.say(text)
 
     @property
     def screen(self) -> BaseScreen | None:
@@ -120,12 +124,13 @@ class Navigator:
                 await app.pop_screen()
             if not app.is_running or name == self.current:
                 return
-            self.current = name
             if len(app.screen_stack) == 1:
                 # Textual's own screen, which nothing may take away.
                 await app.push_screen(self.screens[name])
             else:
                 await app.switch_screen(self.screens[name])
+            # Only now it is built, and may be asked.
+            self.current = name
 
     async def show_step(self, common_row: int, name: str = "", group: Group | None = None) -> None:
         """Show the events of a common step."""
@@ -236,5 +241,5 @@ class Navigator:
     def forget(self) -> None:
         """Another pair: every screen that was built loads again."""
         for screen in self.screens.values():
-            if screen.is_mounted:
+            if screen.is_built:
                 screen.begin()

@@ -46,7 +46,10 @@ class Code:
             f"{'>' if number == self.number else ' '} {number:>5}  {line}"
             for number, line in self.lines
         ]
-        if not self.lines and self.location:
+        if self.lines:
+            # The recording holds the place and not the text: somebody may have edited it since.
+            shown.append("  (as the file is now)")
+        elif self.location:
             shown.append(f"  ({self.why_not})")
         return "\n".join(shown)
 

@@ -109,6 +109,11 @@ class BaseScreen(Screen[None]):
         self.say(sentence)
 
     @property
+    def is_built(self) -> bool:
+        """Its widgets are there; a screen is mounted before it has any."""
+        return self.is_mounted and bool(self.query(KeyBar))
+
+    @property
     def debugger(self) -> "BisectApp":
         """The app."""
         return cast("BisectApp", self.app)
@@ -135,7 +140,7 @@ class BaseScreen(Screen[None]):
             self._paint_title()
 
     def _paint_title(self) -> None:
-        if not self.is_mounted:
+        if not self.is_built:
             return
         text = Text(f" {self._title}")
         if self._busy:
@@ -162,7 +167,7 @@ class BaseScreen(Screen[None]):
         self.say("")
 
     def _paint_status(self) -> None:
-        if not self.is_mounted:
+        if not self.is_built:
             return
         shown = Text(self._message or self._status)
         if self._message:
@@ -174,7 +179,7 @@ class BaseScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Panes side by side where there is room, and as many keys as fit."""
-        if not self.query(KeyBar):
+        if not self.is_built:
             return
         self.set_class(self.app.size.width >= WIDE, "wide")
         self.set_class(self.app.size.height < LOW, "low")

@@ -131,7 +131,7 @@ class BuffersScreen(BaseScreen):
     @property
     def chosen(self) -> Row | None:
         """The event under the cursor."""
-        if not self.is_mounted:
+        if not self.is_built:
             return None
         table = self.query_one("#events", VirtualTable)
         return self.listed[table.cursor] if table.cursor < len(self.listed) else None

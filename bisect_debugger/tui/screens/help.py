@@ -31,7 +31,7 @@ class HelpScreen(BaseScreen):
     def explain(self, name: str, sentences: str) -> None:
         """Explain a screen first."""
         self._about = (name, sentences)
-        if self.is_mounted:
+        if self.is_built:
             self._show()
 
     async def load(self) -> None:
