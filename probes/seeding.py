@@ -60,6 +60,9 @@ LATE_MODULES = ("numpy.random", "torch")
 """Modules after whose import `SeedingCalls.update` finds more to wrap; numpy imports the first
 only when it is used."""
 
+_MOST_LOADS = 16
+"""Loads of one line that are noted."""
+
 ENTROPY = "entropy"
 """The argument of a call that takes its seed from the system."""
 
@@ -85,6 +88,7 @@ class SeedingCalls:
         """
         self._note, self._made = note, made
         self._inside = threading.local()
+        self._loads: dict[str, int] = {}
         self._installed: list[tuple[Any, str, Any, Seeder]] = []
         self._methods: list[tuple[str, Any, Seeder]] = []
         self._table: dict[str, Any] | None = None
@@ -170,8 +174,10 @@ class SeedingCalls:
                 location = caller()
                 given = args[seeder.argument_at :]
                 argument = given[0] if given else next(iter(kwargs.values()), None)
-                shown = _file_name(argument) if seeder.name == LOAD else _shown(argument)
-                self._note(seeder.name, shown, location)
+                if seeder.name != LOAD:
+                    self._note(seeder.name, _shown(argument), location)
+                elif self._is_worth_noting(location):
+                    self._note(seeder.name, _file_name(argument), location)
         result = self._silently(seeder.original, *args, **kwargs)
         if location is not None and self._made is not None:
             # What was seeded is the generator itself, or the one that came back.
@@ -180,6 +186,11 @@ class SeedingCalls:
                 with suppress(Exception):
                     self._made(made, seeder.name, location)
         return result
+
+    def _is_worth_noting(self, location: str) -> bool:
+        """A line that loads a file for each sample is known after a few."""
+        count = self._loads[location] = self._loads.get(location, 0) + 1
+        return count <= _MOST_LOADS
 
     def _silently(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         self._inside.a_call = True

@@ -34,13 +34,20 @@ _DRAWING = frozenset(("RReLU", "MultiheadAttention", "FractionalMaxPool2d", "Fra
 
 @look
 def one_run_loaded(case: Case) -> Finding:
-    """A checkpoint was loaded in one run, and not in the other."""
-    counts = [len(_loads_until(facts, case.row.step)) for facts in (case.facts_a, case.facts_b)]
-    if counts[0] == counts[1]:
-        return answered(False, f"both runs loaded {counts[0]} saved states by then")
-    return answered(
-        True, f"the first run loaded {counts[0]} saved states by then, the second {counts[1]}"
+    """A line of the program brought a saved state back in one run, and not in the other.
+
+    Lines and not calls are counted: a data set may load a file for each sample.
+    """
+    first, second = (
+        {(call.call, call.location) for call in _loads_until(facts, case.row.step)}
+        for facts in (case.facts_a, case.facts_b)
     )
+    alone = sorted(first ^ second)
+    if not alone:
+        return answered(False, f"{len(first)} lines brought a saved state back in both runs")
+    call, location = alone[0]
+    which = "first" if alone[0] in first else "second"
+    return answered(True, f"{call} at {printable(location)} in the {which} run alone")
 
 
 @look

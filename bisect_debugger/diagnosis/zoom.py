@@ -162,7 +162,7 @@ def _is_elsewhere(finding: OperatorFinding, row: Row) -> bool:
 def words_of(finding: OperatorFinding) -> str:
     """The finding in one sentence."""
     operator = finding.operator
-    called = f"`{printable(operator.name)}` {_where(operator)}"
+    called = f"{printable(operator.name)} {_where(operator)}"
     match finding.ended:
         case Ended.KERNEL:
             return f"{called} is where results first differ although all that went in is equal."
@@ -180,7 +180,7 @@ def words_of(finding: OperatorFinding) -> str:
             wrote = finding.wrote
             assert wrote is not None, "something equal was written before"
             return (
-                f"What {called} reads was equal when `{printable(wrote.name)}` {_where(wrote)} "
+                f"What {called} reads was equal when {printable(wrote.name)} {_where(wrote)} "
                 "wrote it, and differs when it is read: in between, something wrote to it that is "
                 "no operator of this thread: another thread, numpy, or a kernel of one's own."
             )
@@ -210,7 +210,7 @@ def words_of(finding: OperatorFinding) -> str:
 
 def _reader(finding: OperatorFinding) -> str:
     reader = finding.wrote
-    return f"`{printable(reader.name)}` {_where(reader)}" if reader is not None else "something"
+    return f"{printable(reader.name)} {_where(reader)}" if reader is not None else "something"
 
 
 def _where(operator: Operator) -> str:
@@ -232,4 +232,4 @@ def _arguments(finding: OperatorFinding) -> tuple[str, str]:
     if not differing:
         return "other arguments", "others"
     first, second = zip(*differing, strict=True)
-    return f"`{printable(', '.join(first))}`", f"`{printable(', '.join(second))}`"
+    return printable(", ".join(first)), printable(", ".join(second))

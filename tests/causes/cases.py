@@ -248,7 +248,7 @@ CASES: tuple[Case, ...] = (
         ("model", "model.*"),
         (Cause.ENVIRONMENT,),
         ("threads",),
-        runs=5,
+        runs=8,
     ),
     # --- the clock
     Case("budget_schedule", "GRU", ("optimizer",), (Cause.WALL_CLOCK,), _CLOCK),

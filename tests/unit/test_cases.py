@@ -42,7 +42,7 @@ def with_stream(fault: int, *, drawn: bool) -> list[list[Made]]:
 def test_a_stream_that_differs_and_is_not_drawn_from_is_not_called_equal(tmp_path: Path) -> None:
     runs = [with_stream(fault, drawn=False) for fault in (0, 1)]
     origin = only_origin(tmp_path, runs)
-    words = next(step.evidence for step in origin.trail if step.node == "data-threads")
+    words = next(step.evidence for step in origin.trail if step.node == "data-streams")
     assert words == "equal: rng.numpy; different, but not drawn from in this step: rng.python"
     assert "Random streams in this step, equal: rng.numpy." in origin.evidence
 

@@ -17,7 +17,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_command_is_in_the_table_and_is_a_module() -> None:
-    helpers = {"__init__", "output", "checkpoint_pairs", "command_line"}
+    helpers = {
+        "__init__",
+        "checkpoint_pairs",
+        "command_line",
+        "output",
+        "terminal",
+        "tree_option",
+    }
     modules = {path.stem for path in (ROOT / "bisect_debugger/commands").glob("*.py")} - helpers
     assert {name.replace("-", "_") for name in cli.COMMANDS} == modules
     for name in modules:

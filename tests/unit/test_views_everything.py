@@ -121,7 +121,9 @@ def test_the_sample_tells_whom_each_origin_reached_and_its_code() -> None:
     assert reached[1].split()[:3] == ["agent.encoder", "step", "2"]
     code = found["Code of origin 2, agent.iqn_head.tau_sampler.out in step 0"]
     (named,) = [line for line in code if line.startswith(">")]
-    assert "def forward" in named
+    number = int(named.split()[1])
+    source = (SAMPLE / "train.py").read_text(encoding="utf-8").splitlines()
+    assert named.split(maxsplit=2)[2] == source[number - 1].strip()
 
 
 def test_hostile_names_do_nothing(tmp_path: Path) -> None:

@@ -210,7 +210,8 @@ def test_a_parameter_that_one_run_changed_between_steps_is_no_control_flow(tmp_p
 
     (origin,) = twins(tmp_path, steps).origins
     assert (origin.step, origin.cause) == (1, Cause.ASYNC_UPDATE)
-    assert [step.node for step in origin.trail] == ["is-outside", "outside-first"]
+    nodes = ["one-loaded", "is-outside", "outside-loaded", "outside-first"]
+    assert [step.node for step in origin.trail] == nodes
 
 
 def test_a_reorder_alone_is_one_origin_at_its_place(tmp_path: Path) -> None:

@@ -12,12 +12,11 @@ from torch.nn import functional as F
 
 def fastest(candidates: tuple[int, ...]) -> int:
     """Threads with which a convolution takes least time here and now."""
-    image, kernel, took = torch.ones(8, 8, 48, 48), torch.ones(8, 8, 3, 3), {}
+    image, kernel, took = torch.ones(2, 8, 16, 16), torch.ones(8, 8, 3, 3), {}
     for count in candidates:
         torch.set_num_threads(count)
         start = time.perf_counter()
-        for _ in range(5):
-            F.conv2d(image, kernel)
+        F.conv2d(image, kernel)
         took[count] = time.perf_counter() - start
     return min(took, key=lambda count: took[count])
 
