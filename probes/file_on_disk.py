@@ -13,6 +13,8 @@ import h5py
 
 from bisect_debugger.format import schema
 from probes.descriptor import (
+    Gone,
+    NoRoom,
     check_ours,
     divert,
     identity_of,
@@ -82,6 +84,20 @@ class FileOnDisk:
                 os.fsync(own)
         finally:
             os.close(own)
+
+    def end_after(self, error: Exception, reason: str) -> None:
+        """End the file in the way that a failure to write leaves open.
+
+        Args:
+            error: what `make_room` or HDF5 raised.
+            reason: the same in words.
+        """
+        if isinstance(error, NoRoom):
+            self.close_with(reason)
+        elif isinstance(error, Gone):
+            self.let_go(reason)
+        else:
+            self.abandon()
 
     def close_with(self, reason: str) -> None:
         """Say why the run ends in the spare room of the last flush, and close it.

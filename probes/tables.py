@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from bisect_debugger.format.schema import EVENTS, PAYLOAD_VALUES, STATS, TABLES, Column, fit_name
+from bisect_debugger.format.schema import EVENTS, STATS, TABLES, Column, fit_name
 from probes.stats import Stats
 
 # A digest's bytes read as two big-endian numbers are the halves that the file holds.
@@ -58,27 +58,35 @@ class GrowingColumn:
         self._dataset = file[column.path].id
         self.dtype = np.dtype(column.dtype)
         self._across = (column.width,) if column.width else ()
-        self._rows_per_chunk = column.chunk_rows
+        self.chunk_rows = column.chunk_rows
         self._row_bytes = self.dtype.itemsize * max(column.width, 1)
         self._moves = column.compressed
 
     def put(self, start: int, rows: npt.ArrayLike) -> None:
-        """Write rows from ``start`` on; the dataset ends after them."""
+        """Write rows from ``start`` on; the dataset grows to hold them and never shrinks."""
         values = np.ascontiguousarray(rows, dtype=self.dtype)
-        self._dataset.set_extent((start + len(values), *self._across))
-        first = -start % self._rows_per_chunk
-        if self._across or self._moves or len(values) < first + self._rows_per_chunk:
+        end = start + len(values)
+        if end > self._dataset.shape[0]:
+            self._dataset.set_extent((end, *self._across))
+        first, end = self.whole_chunks(start, len(values))
+        if self._across or self._moves or first >= end:
             self._put_part(start, values)
             return
         # Whole chunks go to the file as they are, past the chunk cache: four times as fast.
-        end = len(values) - (start + len(values)) % self._rows_per_chunk
         if first:
             self._put_part(start, values[:first])
-        for begin in range(first, end, self._rows_per_chunk):
-            chunk = values[begin : begin + self._rows_per_chunk]
+        for begin in range(first, end, self.chunk_rows):
+            chunk = values[begin : begin + self.chunk_rows]
             self._dataset.write_direct_chunk((start + begin,), chunk)
         if end < len(values):
             self._put_part(start + end, values[end:])
+
+    def whole_chunks(self, start: int, rows: int) -> tuple[int, int]:
+        """Which of ``rows`` that are put at ``start`` fill whole chunks: first, one past the last.
+
+        Where none does, the first is not below the last.
+        """
+        return -start % self.chunk_rows, rows - (start + rows) % self.chunk_rows
 
     def _put_part(self, start: int, values: npt.NDArray[Any]) -> None:
         place = self._dataset.get_space()
@@ -89,10 +97,10 @@ class GrowingColumn:
         """Bytes by which the file grows at most when ``rows`` are put at ``start``."""
         if not rows:
             return 0
-        chunks = -(-(start + rows) // self._rows_per_chunk) - -(-start // self._rows_per_chunk)
+        chunks = -(-(start + rows) // self.chunk_rows) - -(-start // self.chunk_rows)
         # A compressed chunk that is filled up is written anew, at another place.
         chunks += self._moves
-        return chunks * (self._rows_per_chunk * self._row_bytes + _INDEX_BYTES)
+        return chunks * (self.chunk_rows * self._row_bytes + _INDEX_BYTES)
 
 
 class Table:
@@ -180,61 +188,6 @@ class EventTable:
 def unpack(packed: bytearray, row: np.dtype[Any]) -> npt.NDArray[Any]:
     """Packed events as a structured array of its own memory."""
     return np.frombuffer(bytes(packed), dtype=row)
-
-
-_KNOWN_CONTENTS = 100_000
-"""Contents of one generation; two are known, in about 20 MB, whatever number of steps follows."""
-
-
-class Payload:
-    """Contents by element type, one 1-D dataset each, written once per digest."""
-
-    def __init__(self, file: h5py.File) -> None:
-        """Take the payload datasets of an open file."""
-        self._columns = {
-            name: GrowingColumn(file, column) for name, column in PAYLOAD_VALUES.items()
-        }
-        self._waiting: dict[str, list[npt.NDArray[np.uint8]]] = {}
-        self._written = dict.fromkeys(PAYLOAD_VALUES, 0)
-        self._length = dict.fromkeys(PAYLOAD_VALUES, 0)
-        self._known: set[bytes] = set()
-        self._known_before: set[bytes] = set()
-        self.waiting_bytes = 0
-
-    def add(self, digest: bytes, dtype: str, content: npt.NDArray[np.uint8]) -> int | None:
-        """Keep a copy of the content until it is written.
-
-        Returns:
-            Index of its first element in the dataset, or None where the digest is known.
-        """
-        if digest in self._known or digest in self._known_before:
-            return None
-        if len(self._known) >= _KNOWN_CONTENTS:
-            self._known_before, self._known = self._known, set()
-        start = self._length[dtype]
-        self._waiting.setdefault(dtype, []).append(content.copy())
-        self._length[dtype] = start + content.nbytes // self._columns[dtype].dtype.itemsize
-        self._known.add(digest)
-        self.waiting_bytes += content.nbytes
-        return start
-
-    def room(self) -> int:
-        """Bytes by which writing grows the file at most."""
-        return sum(
-            self._columns[dtype].room(self._written[dtype], end - self._written[dtype])
-            for dtype, end in self._length.items()
-        )
-
-    def write(self) -> None:
-        """Write the waiting contents, one append per element type."""
-        for dtype, pieces in self._waiting.items():
-            column = self._columns[dtype]
-            joined = np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
-            column.put(self._written[dtype], joined.view(column.dtype))
-        # After all types are in, and not one by one: done again, the same rows are written.
-        self._written = dict(self._length)
-        self._waiting = {}
-        self.waiting_bytes = 0
 
 
 def fitted(table: str, *texts: str) -> list[bytes]:

@@ -26,13 +26,14 @@ from bisect_debugger.errors import printable
 from bisect_debugger.format import schema
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
-from probes.descriptor import Gone, NoRoom, reason_of, weak_call
+from probes.descriptor import reason_of, weak_call
 from probes.file_on_disk import FileOnDisk
 from probes.folding import Folding
 from probes.narration import say
+from probes.payload import Payload
 from probes.run_file import Header, create, full_path, move_to_free_name
 from probes.stats import Stats
-from probes.tables import NO_STATS, EventTable, Payload, Table, fitted, pack_full
+from probes.tables import NO_STATS, EventTable, Table, fitted, pack_full
 from probes.threads import ThreadNumbers
 
 __all__ = ["Header", "RunWriter"]
@@ -46,6 +47,8 @@ builds one for each of its tasks comes to more."""
 
 EVENTS_PER_LOOK = 64
 """An event in so many looks at the clock, for steps that take longer than a flush may wait."""
+
+_FAILURES = (OSError, RuntimeError, ValueError, MemoryError)  # of a write to the file
 
 _halves = struct.Struct(">QQ").unpack
 """A digest as the file holds it: high and low half."""
@@ -91,7 +94,7 @@ class RunWriter:
         self._on_disk = FileOnDisk(self._file, self.path, fsync=fsync)
         os.register_at_fork(after_in_child=weak_call(self._after_fork))
         self._tables = {name: Table(self._file, columns) for name, columns in _ROW_TABLES.items()}
-        self._payload = Payload(self._file)
+        self._payload = Payload(self._file, self._on_disk.make_room)
         self._events = EventTable(self._file, with_stats=self._with_stats)
         self.open_step = bytearray()
         """Events of the step that goes on. Whoever appends whole rows, made by `pack`, in one
@@ -162,7 +165,7 @@ class RunWriter:
             layout: element type and shape.
             digest: 16-byte content digest.
             flags: `EventFlag` bits.
-            content: raw bytes to keep as payload; copied, once per digest.
+            content: raw bytes to keep as payload, once per digest; they may change afterwards.
             stats: numbers of the content, at level ``stats`` and above.
         """
         with self._lock:
@@ -323,8 +326,9 @@ class RunWriter:
                 )
                 return
             try:
-                self._close()
-            except (OSError, RuntimeError, ValueError) as error:
+                self._over = True
+                self._on_disk.close()
+            except _FAILURES as error:
                 self._abandon(error)
                 say(f"{printable(self.path.name)} could not be closed in order ({self.failed}).")
 
@@ -334,7 +338,11 @@ class RunWriter:
     def _keep(
         self, digest: bytes, layout: Layout, layout_id: int, content: npt.NDArray[np.uint8]
     ) -> None:
-        start = self._payload.add(digest, layout.dtype, content)
+        try:
+            start = self._payload.add(digest, layout.dtype, content)
+        except _FAILURES as error:
+            self._stop(error)
+            return
         if start is not None:
             self._tables["payload/index"].append(_halves(digest), layout_id, start)
         if self._payload.waiting_bytes > WAITING_PAYLOAD_BYTES:
@@ -346,7 +354,8 @@ class RunWriter:
                 self._tables[table].append(*values)
 
     def _flush_if_due(self) -> None:
-        if time.monotonic() - self._flushed_at >= self._flush_seconds:
+        waited = time.monotonic() - self._flushed_at
+        if waited >= self._flush_seconds and not self._payload.is_writing:
             self._flush()
 
     def _flush(self) -> None:
@@ -363,17 +372,16 @@ class RunWriter:
             self._tables["steps"].write()
             self._tables["end"].write()
             self._on_disk.flush()
-        except NoRoom as error:
-            self._fail(error)
-            try:
-                self._on_disk.close_with(self.failed)
-            except (OSError, RuntimeError, ValueError) as second:
-                self._abandon(second)
-        except Gone as error:
-            self._fail(error)
-            self._on_disk.let_go(self.failed)
-        except (OSError, RuntimeError, ValueError, MemoryError) as error:
-            self._abandon(error)
+        except _FAILURES as error:
+            self._stop(error)
+
+    def _stop(self, error: Exception) -> None:
+        """Write nothing more, and end the file as well as the failure lets it."""
+        self._fail(error)
+        try:
+            self._on_disk.end_after(error, self.failed)
+        except _FAILURES as second:
+            self._abandon(second)
 
     def _room(self) -> int:
         need = sum(table.room() for table in self._tables.values())
@@ -386,10 +394,6 @@ class RunWriter:
     def _fail(self, error: Exception) -> None:
         self._over = True
         self.failed = reason_of(error)
-
-    def _close(self) -> None:
-        self._over = True
-        self._on_disk.close()
 
     def _after_fork(self) -> None:
         """In a forked child: never wait for what a thread of the parent held."""

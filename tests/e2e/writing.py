@@ -33,6 +33,10 @@ def events_of(step: int) -> Iterator[tuple[str, Layout, npt.NDArray[np.uint8]]]:
         raw = np.frombuffer(dice.bytes(layout.nbytes), dtype=np.uint8)
         # A new buffer now and then, so that the compressed tables grow too.
         yield f"buffer {number} of age {step // 5}", layout, raw
+    if step % 8 == 7:
+        # Longer than a chunk: written while it is recorded, and not with the step.
+        large = Layout(("float32", "bfloat16")[step // 8 % 2], (20_000 + step,))
+        yield "large buffer", large, np.frombuffer(dice.bytes(large.nbytes), dtype=np.uint8)
 
 
 def write_step(writer: RunWriter, step: int) -> None:
