@@ -52,11 +52,13 @@ class FileOnDisk:
         self._pid = os.getpid()
         os.register_at_fork(after_in_child=weak_call(self._after_fork))
 
-    def make_room(self, need: int) -> None:
+    def make_room(self, need: int, ahead: int = 0) -> None:
         """Make sure, before HDF5 is asked to write, that it can.
 
         Args:
             need: bytes by which the file grows at most.
+            ahead: bytes beyond that for later calls, where there are so many: the system is asked
+                once for many writes that follow each other.
 
         Raises:
             Gone: the file is not ours any more.
@@ -64,6 +66,10 @@ class FileOnDisk:
         """
         check_ours(self._descriptor, self._identity)
         end = int(self._file.id.get_filesize()) + need + SPARE_BYTES
+        if ahead and end > self._reserved:
+            with contextlib.suppress(NoRoom):
+                reserve(self._descriptor, self._reserved, end + ahead)
+                self._reserved = end + ahead
         reserve(self._descriptor, self._reserved, end)
         self._reserved = max(self._reserved, end)
 

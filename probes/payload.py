@@ -1,8 +1,8 @@
 """Contents of a run file: each once, large ones straight from the memory that they lie in.
 
-A content of a chunk or more is written while it is recorded, before the trainer can go on and
-change it: nothing is copied but its ends, which share chunks with its neighbours. What is smaller
-waits, so that many small contents become one write.
+A large content is written while it is recorded, before the trainer can go on and change it:
+nothing is copied but its ends, which share chunks with its neighbours. What is smaller waits as a
+copy, so that many small contents become one write.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,6 +17,12 @@ from probes.tables import GrowingColumn
 
 _KNOWN_CONTENTS = 100_000
 """Contents of one generation; two are known, in about 20 MB, whatever number of steps follows."""
+
+LARGE_BYTES = 512 << 10
+"""Size from which a content is large: what a write of its own costs beside its bytes is little."""
+
+_AHEAD = 16 << 20
+"""Room that is reserved at once for large contents to come; what is left goes back at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +41,13 @@ class _Tail:
 class Payload:
     """Contents by element type, one 1-D dataset each, written once per digest."""
 
-    def __init__(self, file: h5py.File, make_room: Callable[[int], None]) -> None:
+    def __init__(self, file: h5py.File, make_room: Callable[[int, int], None]) -> None:
         """Take the payload datasets of an open file.
 
         Args:
             file: the run file, with all datasets created.
-            make_room: makes sure that the file can grow by so many bytes; raises where not.
+            make_room: makes sure that the file can grow by so many bytes, and raises where not;
+                by as many more as the second number says if it can.
         """
         self._columns = {
             name: GrowingColumn(file, column) for name, column in PAYLOAD_VALUES.items()
@@ -84,7 +91,7 @@ class Payload:
     def _place(self, dtype: str, content: npt.NDArray[np.uint8]) -> int:
         column, tail = self._columns[dtype], self._tails[dtype]
         start = tail.start + len(tail.waiting) // column.dtype.itemsize
-        if content.nbytes < column.chunk_rows * column.dtype.itemsize:
+        if content.nbytes < LARGE_BYTES:
             tail.waiting.extend(content)
             self.waiting_bytes += content.nbytes
         else:
@@ -96,7 +103,7 @@ class Payload:
         column, tail = self._columns[dtype], self._tails[dtype]
         values = content.view(column.dtype)
         first, end = column.whole_chunks(start, len(values))
-        self._make_room(column.room(tail.start, start + end - tail.start))
+        self._make_room(column.room(tail.start, start + end - tail.start), _AHEAD)
         before = b"".join((tail.waiting, values[:first].tobytes()))
         if before:
             column.put(tail.start, np.frombuffer(before, column.dtype))

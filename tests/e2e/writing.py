@@ -16,6 +16,7 @@ from bisect_debugger.format import schema
 from bisect_debugger.format.digests import content_digest
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
+from probes.payload import LARGE_BYTES
 from probes.writer import Header, RunWriter
 
 # A process that has torch loaded and forks one writer after the other: a writer is a real
@@ -33,9 +34,10 @@ def events_of(step: int) -> Iterator[tuple[str, Layout, npt.NDArray[np.uint8]]]:
         raw = np.frombuffer(dice.bytes(layout.nbytes), dtype=np.uint8)
         # A new buffer now and then, so that the compressed tables grow too.
         yield f"buffer {number} of age {step // 5}", layout, raw
-    if step % 8 == 7:
-        # Longer than a chunk: written while it is recorded, and not with the step.
-        large = Layout(("float32", "bfloat16")[step // 8 % 2], (20_000 + step,))
+    if step % 16 == 15:
+        # Written while it is recorded, and not with the step.
+        element_type = ("float32", "bfloat16")[step // 16 % 2]
+        large = Layout(element_type, (LARGE_BYTES // 2 + step,))
         yield "large buffer", large, np.frombuffer(dice.bytes(large.nbytes), dtype=np.uint8)
 
 

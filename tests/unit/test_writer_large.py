@@ -1,4 +1,4 @@
-"""Contents of a chunk or more: written while they are recorded, from the memory they lie in."""
+"""Large contents: written while they are recorded, from the memory they lie in."""
 
 import errno
 import os
@@ -17,12 +17,13 @@ from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.runs import open_run
 from probes.file_on_disk import SPARE_BYTES
+from probes.payload import LARGE_BYTES
 from probes.tables import GrowingColumn
 from probes.writer import Header, RunWriter
 from tests.verification import verify
 
 CHUNK = schema.PAYLOAD_CHUNK_ELEMENTS
-SMALL, LARGE = Layout("float32", (100,)), Layout("float32", (3 * CHUNK + 7,))
+SMALL, LARGE = Layout("float32", (100,)), Layout("float32", (LARGE_BYTES // 4 + CHUNK + 7,))
 
 
 def bytes_of(number: int, layout: Layout) -> npt.NDArray[np.uint8]:
