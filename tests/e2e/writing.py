@@ -34,7 +34,7 @@ def events_of(step: int) -> Iterator[tuple[str, Layout, npt.NDArray[np.uint8]]]:
         raw = np.frombuffer(dice.bytes(layout.nbytes), dtype=np.uint8)
         # A new buffer now and then, so that the compressed tables grow too.
         yield f"buffer {number} of age {step // 5}", layout, raw
-    if step % 16 == 15:
+    if step > 0 and step % 16 == 15:
         # Written while it is recorded, and not with the step.
         element_type = ("float32", "bfloat16")[step // 16 % 2]
         large = Layout(element_type, (LARGE_BYTES // 2 + step,))
