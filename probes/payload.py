@@ -31,11 +31,16 @@ class _Tail:
 
     Attributes:
         start: row at which it begins.
-        waiting: its bytes.
+        waiting: copies of contents, each with the row at which it ends.
     """
 
     start: int = 0
-    waiting: bytearray = field(default_factory=bytearray)
+    waiting: list[tuple[npt.NDArray[np.uint8], int]] = field(default_factory=list)
+
+    @property
+    def end(self) -> int:
+        """Row at which the next content begins."""
+        return self.waiting[-1][1] if self.waiting else self.start
 
 
 class Payload:
@@ -90,9 +95,10 @@ class Payload:
 
     def _place(self, dtype: str, content: npt.NDArray[np.uint8]) -> int:
         column, tail = self._columns[dtype], self._tails[dtype]
-        start = tail.start + len(tail.waiting) // column.dtype.itemsize
+        start = tail.end
         if content.nbytes < LARGE_BYTES:
-            tail.waiting.extend(content)
+            end = start + content.nbytes // column.dtype.itemsize
+            tail.waiting.append((content.copy(), end))
             self.waiting_bytes += content.nbytes
         else:
             self._write_through(dtype, start, content)
@@ -104,31 +110,27 @@ class Payload:
         values = content.view(column.dtype)
         first, end = column.whole_chunks(start, len(values))
         self._make_room(column.room(tail.start, start + end - tail.start), _AHEAD)
-        before = b"".join((tail.waiting, values[:first].tobytes()))
-        if before:
-            column.put(tail.start, np.frombuffer(before, column.dtype))
+        before = [*(piece for piece, _ in tail.waiting), content[: first * column.dtype.itemsize]]
+        if start + first > tail.start:
+            column.put(tail.start, np.concatenate(before).view(column.dtype))
         column.put(start + first, values[first:end])
         # Interrupted until here, the next content is written at the same place.
-        self._tails[dtype] = _Tail(start + end, bytearray(values[end:].tobytes()))
-        self.waiting_bytes = sum(len(each.waiting) for each in self._tails.values())
+        rest = content[end * column.dtype.itemsize :].copy()
+        self._tails[dtype] = _Tail(start + end, [(rest, start + len(values))])
+        self.waiting_bytes += rest.nbytes - sum(piece.nbytes for piece, _ in tail.waiting)
 
     def room(self) -> int:
         """Bytes by which writing grows the file at most."""
-        return sum(
-            column.room(tail.start, len(tail.waiting) // column.dtype.itemsize)
-            for column, tail in self._each()
-        )
+        return sum(column.room(tail.start, tail.end - tail.start) for column, tail in self._each())
 
     def write(self) -> None:
         """Write the waiting contents, one append per element type."""
         for column, tail in self._each():
-            if tail.waiting:
-                column.put(tail.start, np.frombuffer(tail.waiting, column.dtype))
+            if tail.end > tail.start:
+                joined = np.concatenate([piece for piece, _ in tail.waiting])
+                column.put(tail.start, joined.view(column.dtype))
         # After all types are in, and not one by one: done again, the same rows are written.
-        self._tails = {
-            name: _Tail(tail.start + len(tail.waiting) // self._columns[name].dtype.itemsize)
-            for name, tail in self._tails.items()
-        }
+        self._tails = {name: _Tail(tail.end) for name, tail in self._tails.items()}
         self.waiting_bytes = 0
 
     def _each(self) -> Iterator[tuple[GrowingColumn, _Tail]]:
