@@ -45,7 +45,9 @@ class Streams:
             "python": python_reader(random._inst),
             "numpy": legacy_reader(np.random.mtrand._rand),
         }
-        self._at: dict[str, dict[str, Slot]] = {}
+        self._plans: dict[str, list[tuple[str, Callable[[], object], Slot]]] = {}
+        """By boundary; made anew when there is one more stream."""
+        self._with_cuda = False
         self._last: dict[str, object] = {}
 
     def register(self, name: str, generator: object) -> None:
@@ -74,6 +76,7 @@ class Streams:
                 "numpy.random.Generator, numpy.random.RandomState or random.Random can be "
                 "registered"
             )
+        self._plans.clear()
 
     def boundary(self, name: str, *, unchanged: bool = False) -> None:
         """Record the states now.
@@ -82,34 +85,31 @@ class Streams:
             name: the boundary: ``init``, ``start``, ``forward``, ``loss``, ``optim``, ``end``.
             unchanged: the trainer did nothing since the last boundary, so nothing is read anew.
         """
-        readers = self._readers(name)
-        if unchanged:
-            kept = self._last
-            self._last = {stream: kept[stream] for stream, _ in readers if stream in kept}
-            readers = [reader for reader in readers if reader[0] not in kept]
-        else:
-            self._last = {}
-        for stream, read in readers:
-            self._last[stream] = read()
-        slots = self._at.setdefault(name, {})
+        if not self._with_cuda and cuda_is_initialized():  # type: ignore[no-untyped-call]
+            self._with_cuda = True
+            self._plans.clear()
+        kept, self._last = self._last if unchanged else {}, {}
         several = []
-        for stream, state in self._last.items():
-            slot = slots.get(stream)
-            if slot is None:
-                slot = slots[stream] = self._slot(stream, name)
+        for stream, read, slot in self._plans.get(name) or self._plan(name):
+            state = kept.get(stream)
+            if state is None:
+                state = read()
+            self._last[stream] = state
             several.append((slot, state))
         self._recorder.see_all(several)
 
-    def _readers(self, name: str) -> list[tuple[str, Callable[[], object]]]:
-        """Streams that are read at a boundary, and how."""
+    def _plan(self, name: str) -> list[tuple[str, Callable[[], object], Slot]]:
+        """Streams that are read at a boundary, how, and where their states go."""
         readers = [*self._frequent.items()]
-        if cuda_is_initialized():  # type: ignore[no-untyped-call]
+        if self._with_cuda:
             for device in range(torch.cuda.device_count()):
                 read = torch.cuda.default_generators[device].get_state
                 readers.append((f"torch_cuda:{device}", read))
         if name in BOUNDARIES_OF_ALL:
             readers += self._others.items()
-        return readers
+        plan = [(stream, read, self._slot(stream, name)) for stream, read in readers]
+        self._plans[name] = plan
+        return plan
 
     def first(self, name: str) -> None:
         """Record the state of a generator that was registered just now, before it is drawn from.

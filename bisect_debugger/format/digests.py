@@ -97,6 +97,11 @@ def chain_groups(
     A step without events of a group counts as well (its own digest is 0): the same events in
     two different steps must leave two different numbers for good.
     """
-    raw = np.stack([running, own], axis=1).astype("<u8", copy=False).tobytes()
-    pairs = (raw[start : start + 16] for start in range(0, len(raw), 16))
-    return np.array([xxhash.xxh3_64_intdigest(pair) for pair in pairs], dtype=np.uint64)
+    pairs = np.empty((GROUP_COUNT, 2), dtype="<u8")
+    pairs[:, 0], pairs[:, 1] = running, own
+    raw = pairs.tobytes()
+    chained = [xxhash.xxh3_64_intdigest(raw[start : start + 16]) for start in _PAIRS]
+    return np.array(chained, dtype=np.uint64)
+
+
+_PAIRS = range(0, 16 * GROUP_COUNT, 16)
