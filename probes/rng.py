@@ -135,10 +135,11 @@ def python_reader(source: random.Random) -> Callable[[], bytes]:
     if type(source).getstate is not random.Random.getstate:
         return lambda: repr(source.getstate()).encode()
     address = id(source) + object.__basicsize__
+    position, words = _memory(address, 4), _memory(address + 4, _TWISTER_BYTES - 4)
 
     def read() -> bytes:
-        raw = ctypes.string_at(address, _TWISTER_BYTES)
-        return raw[4:] + raw[:4] + repr(source.gauss_next).encode()  # type: ignore[attr-defined]
+        gauss = repr(source.gauss_next).encode()  # type: ignore[attr-defined]
+        return words.raw + position.raw + gauss
 
     laid_out = sys.implementation.name == "cpython" and (
         type(source).__basicsize__ >= object.__basicsize__ + _TWISTER_BYTES
@@ -155,8 +156,19 @@ def bits_reader(bits: np.random.BitGenerator) -> Callable[[], bytes]:
     """A function that reads the state of a numpy bit generator as bytes."""
     if type(bits) is np.random.MT19937:
         # `state` builds a dict and an array (46 us); the struct itself is read in about 1 us.
-        return lambda: ctypes.string_at(bits.ctypes.state_address, _TWISTER_BYTES)
+        memory = _memory(bits.ctypes.state_address, _TWISTER_BYTES)
+
+        def read(owner: object = bits) -> bytes:
+            # The memory is the owner's, so it is kept.
+            return memory.raw
+
+        return read
     return lambda: _canonical(bits.state)
+
+
+def _memory(address: int, size: int) -> "ctypes.Array[ctypes.c_char]":
+    """So many bytes as they stand there whenever they are asked for; they belong to another."""
+    return (ctypes.c_char * size).from_address(address)
 
 
 def legacy_reader(source: np.random.RandomState) -> Callable[[], bytes]:
@@ -174,16 +186,20 @@ def legacy_reader(source: np.random.RandomState) -> Callable[[], bytes]:
     if place is None or type(source) is not np.random.RandomState:
         return ask
 
-    def waiting() -> bytes:
-        flag_and_number = ctypes.string_at(id(source) + place - 8, 16)
-        return flag_and_number[:4] + flag_and_number[8:]
+    flag, number = _memory(id(source) + place - 8, 4), _memory(id(source) + place, 8)
+    bits: np.random.BitGenerator | None = None
+    read_bits: Callable[[], bytes] = bytes
 
     def read() -> bytes:
+        nonlocal bits, read_bits
         # Asked each time: the source may be given other bits.
-        return bits_reader(source._bit_generator)() + waiting()
+        now = source._bit_generator
+        if now is not bits:
+            bits, read_bits = now, bits_reader(now)
+        return read_bits() + flag.raw + number.raw
 
     told = source.get_state(legacy=False)
-    is_as_told = waiting() == _WAITING.pack(told["has_gauss"], told["gauss"])
+    is_as_told = flag.raw + number.raw == _WAITING.pack(told["has_gauss"], told["gauss"])
     return read if is_as_told and hasattr(source, "_bit_generator") else ask
 
 

@@ -107,7 +107,9 @@ class Seeing:
             Buffer of its first part and how often `see` saw it in this step before, or None where
             nothing was recorded.
         """
-        found = self.known.still(value) if reuse else None
+        found = None
+        if reuse and id(value) in self.known:
+            found = self.known.still(value)
         buffer = slot.buffer
         if found is None:
             if buffer == LEFT_OUT:
