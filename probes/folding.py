@@ -35,12 +35,14 @@ class _Plan:
         self._records[:, 0] = np.array(identity, dtype=np.uint64)[buffers]
         of_events = np.array(groups, dtype=np.uint8)[buffers]
         self._by_group = np.argsort(of_events, kind="stable")
-        # Copied into at each step: what a fresh array takes is most of the time for a short step.
+        # Written into at each step: a fresh array would take longer than what is done with it.
         self._grouped = np.empty_like(self._records)
         counts = np.bincount(of_events, minlength=GROUP_COUNT)
         ends = 24 * np.cumsum(counts)
-        self._whole = memoryview(self._records).cast("B") if len(buffers) else memoryview(b"")
-        grouped = memoryview(self._grouped).cast("B") if len(buffers) else memoryview(b"")
+        # An array of no elements cannot be cast.
+        empty = memoryview(b"")
+        self._whole = self._records.data.cast("B") if len(buffers) else empty
+        grouped = self._grouped.data.cast("B") if len(buffers) else empty
         self._slices = [
             (group, grouped[int(end) - 24 * int(count) : int(end)])
             for group, (count, end) in enumerate(zip(counts, ends, strict=True))
@@ -54,9 +56,8 @@ class _Plan:
         self._records.take(self._by_group, 0, self._grouped, "clip")
         own = [0] * GROUP_COUNT
         for group, records in self._slices:
-            own[group] = xxh3_64_intdigest(records)  # type: ignore[arg-type]
-        digest = xxh3_128_digest(self._whole)  # type: ignore[arg-type]
-        return digest, np.array(own, dtype=np.uint64)
+            own[group] = xxh3_64_intdigest(records)
+        return xxh3_128_digest(self._whole), np.array(own, dtype=np.uint64)
 
 
 class Folding:

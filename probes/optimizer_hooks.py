@@ -219,16 +219,17 @@ class OptimizerProbe:
         their digests.
         """
         recorder, known = self.recorder, self._in_force.get(index)
-        keys = tuple(key for key in group if key != "params")
-        values = tuple(map(group.__getitem__, keys))
+        order = tuple(group)
         if (
             known is not None
             and not recorder.keeps_content
-            and keys == known.keys
-            and all(map(operator.is_, values, known.values))
+            and order == known.order
+            and all(map(operator.is_, map(group.__getitem__, known.keys), known.values))
         ):
             recorder.see_digests(known.events)
             return
+        keys = tuple(key for key in order if key != "params")
+        values = tuple(map(group.__getitem__, keys))
         seen = [
             (self._hyper_parameter(index, key, path), leaf)
             for key, value in zip(keys, values, strict=True)
@@ -240,7 +241,7 @@ class OptimizerProbe:
             read = [(slot, slot.read(leaf)) for slot, leaf in seen]
             events = [(slot, *found) for slot, found in read if found is not None]
             if len(events) == len(seen):
-                self._in_force[index] = _InForce(keys, values, events)
+                self._in_force[index] = _InForce(order, keys, values, events)
 
     def _hyper_parameter(self, group: int, key: str, path: str) -> Slot:
         place = (group, key, path)
@@ -281,6 +282,8 @@ class OptimizerProbe:
 class _InForce:
     """The hyper-parameters of one group that can only be replaced, and their events."""
 
+    order: tuple[str, ...]
+    """Keys of the whole group."""
     keys: tuple[str, ...]
     values: tuple[object, ...]
     events: list[tuple[Slot, bytes, Form]]
