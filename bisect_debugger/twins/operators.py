@@ -14,6 +14,10 @@ from bisect_debugger.runs.operators import Operator, OperatorStream
 from bisect_debugger.twins.align import align
 
 
+_TAKES_STORAGE = "source_Storage"
+"""How the overloads of ``aten::set_`` begin that are given a storage instead of a tensor."""
+
+
 class Ended(Enum):
     """What the walk back ended at."""
 
@@ -128,8 +132,7 @@ class AlignedOperators:
                 if left.digest != right.digest
             ]
             if not differing:
-                unread = not any(returned.digest for returned in operator.returned)
-                return self._finding(Ended.UNWRITTEN if unread else Ended.KERNEL, index)
+                return self._finding(_ended_at(operator), index)
             memory, others = differing[0]
             writers = [i for i in self._writers.get(memory, ()) if i < index]
             above = next((i for i in reversed(writers) if self._differs(i)), None)
@@ -218,6 +221,14 @@ class AlignedOperators:
             None if beside is None else self.a[beside],
             sum(_same_call(operator, earlier) for earlier in self.a[:index]),
         )
+
+
+def _ended_at(operator: Operator) -> Ended:
+    """What an operator is whose results differ although the tensors that went in are equal."""
+    if not any(returned.digest for returned in operator.returned):
+        return Ended.UNWRITTEN
+    # A storage that it takes over, as a batch of a loader's worker, is no content that was recorded.
+    return Ended.ENTERED if operator.overload.startswith(_TAKES_STORAGE) else Ended.KERNEL
 
 
 def _returns(operator: Operator, digest: str) -> bool:
