@@ -13,7 +13,6 @@ from enum import Enum
 from bisect_debugger.runs.operators import Operator, OperatorStream
 from bisect_debugger.twins.align import align
 
-
 _TAKES_STORAGE = "source_Storage"
 """How the overloads of ``aten::set_`` begin that are given a storage instead of a tensor."""
 
@@ -227,7 +226,7 @@ def _ended_at(operator: Operator) -> Ended:
     """What an operator is whose results differ although the tensors that went in are equal."""
     if not any(returned.digest for returned in operator.returned):
         return Ended.UNWRITTEN
-    # A storage that it takes over, as a batch of a loader's worker, is no content that was recorded.
+    # A storage that it takes over, as a batch of a loader's worker, is no recorded content.
     return Ended.ENTERED if operator.overload.startswith(_TAKES_STORAGE) else Ended.KERNEL
 
 
