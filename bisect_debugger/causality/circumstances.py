@@ -143,6 +143,12 @@ def is_rearranged(case: Case) -> Finding:
 
 
 @look
+def is_shifted(case: Case) -> Finding:
+    """The batches of one run are those of the other, some steps later."""
+    return answered(bool(case.shifted), case.shifted or "no run was seen to be ahead of the other")
+
+
+@look
 def is_of_sampler(case: Case) -> Finding:
     """Indices, or what a replay sampler returned."""
     of_sampler = case.row.group is Group.REPLAY or case.row.role.startswith("indices")
