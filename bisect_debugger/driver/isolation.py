@@ -193,10 +193,10 @@ def _told_by(python: str, folder: Path) -> dict[str, Any] | str:
     with tempfile.TemporaryDirectory() as beside:
         # Not its output: the culprit may print anything, also what looks like counts.
         answer = Path(beside) / "told.json"
-        command = [python, str(folder / "repro.py"), "--repeats", str(REPEATS), "--json", answer]
+        options = ("--repeats", str(REPEATS), "--json", str(answer))
         try:
             done = subprocess.run(
-                command,
+                [python, str(folder / "repro.py"), *options],
                 check=False,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

@@ -9,7 +9,7 @@ import pytest
 from bisect_debugger.diagnosis import Diagnosis, diagnose_pair
 from bisect_debugger.diagnosis.findings import NAME, keep
 from bisect_debugger.diagnosis.model import Excerpt, Experiment, Isolation, Repeats, Zoom
-from bisect_debugger.report import render_diagnosis
+from bisect_debugger.report.text import render_diagnosis
 from bisect_debugger.twins import open_pair
 from tests.runs import nudged, plain_steps, values, write_run
 
