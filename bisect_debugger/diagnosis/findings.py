@@ -6,12 +6,13 @@ very runs that it was written for.
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bisect_debugger.causality.causes import Cause
 from bisect_debugger.diagnosis.model import (
+    Alternative,
     Diagnosis,
     Excerpt,
     Experiment,
@@ -20,11 +21,12 @@ from bisect_debugger.diagnosis.model import (
     Repeats,
     Zoom,
 )
+from bisect_debugger.diagnosis.sentence import retold
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair
 
 NAME = "findings.json"
-VERSION = 1
+VERSION = 2
 MOST_BYTES = 16 << 20
 
 T = TypeVar("T")
@@ -48,8 +50,8 @@ def keep(diagnosis: Diagnosis, plain: Diagnosis, pair: Pair) -> Path:
         "runs": [_mark(pair.a), _mark(pair.b)],
         "experiments": [asdict(experiment) for experiment in diagnosis.experiments],
         "isolation": asdict(diagnosis.isolation) if diagnosis.isolation else None,
-        "origins": [_kept(origin, _same(origin, plain)) for origin in diagnosis.origins],
-        "remarks": _more(diagnosis.remarks, plain.remarks),
+        "origins": [_kept(origin) for origin in diagnosis.origins],
+        "remarks": [line for line in diagnosis.remarks if line not in plain.remarks],
     }
     path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
     return path
@@ -64,7 +66,7 @@ def recalled(diagnosis: Diagnosis, pair: Pair) -> Diagnosis:
         value = json.loads(path.read_bytes())
         if value["version"] != VERSION or value["runs"] != [_mark(pair.a), _mark(pair.b)]:
             return diagnosis
-        return _merged(diagnosis, value)
+        return retold(_merged(diagnosis, value), diagnosis)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return replace(diagnosis, remarks=(*diagnosis.remarks, _DAMAGED.format(NAME)))
 
@@ -76,29 +78,24 @@ def _mark(run: Run) -> list[object]:
     return [run.path.name, created, run.event_count, whole]
 
 
-def _same(origin: Origin, plain: Diagnosis) -> Origin | None:
-    found = (one for one in plain.origins if _place(one) == _place(origin))
-    return next(found, None)
-
-
 def _place(origin: Origin) -> tuple[int, str, str]:
     return origin.step, origin.group.label, origin.buffer
 
 
-def _more(all_lines: Sequence[str], plain: Sequence[str]) -> list[str]:
-    return [line for line in all_lines if line not in plain]
-
-
-def _kept(origin: Origin, plain: Origin | None) -> dict[str, Any]:
+def _kept(origin: Origin) -> dict[str, Any]:
+    """All that a proof or a zoom may have changed about it: a proof also names the cause anew."""
     return {
         "step": origin.step,
         "group": origin.group.label,
         "buffer": origin.buffer,
+        "cause": origin.cause.value,
         "proven": origin.proven,
         "operator": origin.operator,
         "location": origin.location,
-        "evidence": _more(origin.evidence, plain.evidence if plain else ()),
-        "advice": _more(origin.advice, plain.advice if plain else ()),
+        "evidence": origin.evidence,
+        "advice": origin.advice,
+        "confirm": origin.confirm,
+        "alternatives": [asdict(alternative) for alternative in origin.alternatives],
         "zoom": asdict(origin.zoom) if origin.zoom else None,
     }
 
@@ -112,31 +109,33 @@ def _merged(diagnosis: Diagnosis, value: dict[str, Any]) -> Diagnosis:
     for origin in diagnosis.origins:
         entry = kept.get(_place(origin))
         origins.append(origin if entry is None else _told(origin, entry))
-    remarks = _both(_texts(value["remarks"]), diagnosis.remarks)
+    remarks = dict.fromkeys((*_texts(value["remarks"]), *diagnosis.remarks))
     return replace(
         diagnosis,
         origins=tuple(origins),
         experiments=tuple(_experiment(entry) for entry in _of(list, value["experiments"])),
         isolation=_isolation(value["isolation"]),
-        remarks=remarks,
+        remarks=tuple(remarks),
     )
 
 
 def _told(origin: Origin, entry: dict[str, Any]) -> Origin:
     return replace(
         origin,
+        cause=Cause(entry["cause"]),
         proven=_of(bool, entry["proven"]),
         operator=_of(str, entry["operator"]),
         location=_of(str, entry["location"]),
-        evidence=_both(_texts(entry["evidence"]), origin.evidence),
-        advice=_both(_texts(entry["advice"]), origin.advice),
+        evidence=_texts(entry["evidence"]),
+        advice=_texts(entry["advice"]),
+        confirm=_of(str, entry["confirm"]),
+        alternatives=tuple(map(_alternative, _of(list, entry["alternatives"]))),
         zoom=_zoom(entry["zoom"]),
     )
 
 
-def _both(kept: Sequence[str], plain: Sequence[str]) -> tuple[str, ...]:
-    """What was kept first, each line once."""
-    return tuple(dict.fromkeys((*kept, *plain)))
+def _alternative(entry: dict[str, Any]) -> Alternative:
+    return Alternative(Cause(entry["cause"]), _of(str, entry["why"]))
 
 
 def _zoom(entry: Any) -> Zoom | None:

@@ -16,6 +16,7 @@ from bisect_debugger.causality.causes import REMEDIES, VARIANTS
 from bisect_debugger.causality.knobs import KNOBS, Knob, in_order_for, knob_called
 from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Alternative, Experiment, Origin, Verdict
+from bisect_debugger.diagnosis.sentence import retold
 from bisect_debugger.driver.minimal import smallest
 from bisect_debugger.driver.refining import refined
 from bisect_debugger.errors import BisectError
@@ -182,8 +183,8 @@ def _unfinished(bench: Bench) -> str:
     if bench.is_out_of_time():
         return "The experiments are not finished: time ran out; give them more with --budget."
     return (
-        "The experiments are not finished: the trainer does not run under some of the knobs, as "
-        "was said above."
+        "The experiments are not finished: under some of the knobs the trainer does not run, or "
+        "its runs cannot be compared to their end."
     )
 
 
@@ -192,11 +193,11 @@ def _proven(
 ) -> Diagnosis:
     experiment = bench.done[found]
     knobs = [knob_called(name) for name in experiment.knobs]
-    named = " and ".join(f"`{knob.name}` ({knob.meaning})" for knob in knobs)
+    changed = " and ".join(f"`{knob.name}` ({knob.meaning})" for knob in knobs)
     alone = "alone " if len(knobs) == 1 else "together "
     without = baseline.onset_steps[0] if baseline.onset_steps else 0
     sentence = (
-        f"Proven: with {named} {alone}{outcome_words(experiment, bench.steps)}; without, "
+        f"Proven: with {changed} {alone}{outcome_words(experiment, bench.steps)}; without, "
         f"{len(baseline.onset_steps)} of {baseline.pairs} pairs diverge, at "
         f"{'init' if without == -1 else f'step {without}'} ({luck_words(experiment, baseline)})."
     )
@@ -212,8 +213,8 @@ def _proven(
     for index in spoken_for:
         proven = _with_proof(origins[index], sentence, [knob.advice for knob in knobs])
         origins[index] = _refined(proven, knobs[0]) if len(knobs) == 1 else proven
-    diagnosis = replace(diagnosis, origins=tuple(origins))
-    return diagnosis if spoken_for else _remarked(diagnosis, sentence)
+    named = retold(replace(diagnosis, origins=tuple(origins)), diagnosis)
+    return named if spoken_for else _remarked(named, sentence)
 
 
 def _with_proof(origin: Origin, sentence: str, advice: Sequence[str]) -> Origin:

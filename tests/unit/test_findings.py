@@ -6,9 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from bisect_debugger.causality.causes import Cause
 from bisect_debugger.diagnosis import Diagnosis, diagnose_pair
 from bisect_debugger.diagnosis.findings import NAME, keep
-from bisect_debugger.diagnosis.model import Excerpt, Experiment, Isolation, Repeats, Zoom
+from bisect_debugger.diagnosis.model import (
+    Alternative,
+    Excerpt,
+    Experiment,
+    Isolation,
+    Repeats,
+    Zoom,
+)
+from bisect_debugger.diagnosis.sentence import retold
 from bisect_debugger.twins import open_pair
 from tests.runs import nudged, plain_steps, values, write_run
 
@@ -55,6 +64,26 @@ def test_it_is_told_again(twins: tuple[Path, Path]) -> None:
     assert told(*twins) == diagnosis
 
 
+def test_a_cause_that_a_proof_renamed_keeps_its_name(twins: tuple[Path, Path]) -> None:
+    with open_pair(*twins) as pair:
+        plain = diagnose_pair(pair)
+        before = plain.origins[0]
+        assert before.cause is not Cause.WALL_CLOCK
+        renamed = replace(
+            before,
+            cause=Cause.WALL_CLOCK,
+            proven=True,
+            evidence=("Proven.",),
+            advice=("Freeze the clock.",),
+            confirm="Run it under another clock.",
+            alternatives=(Alternative(before.cause, "The recordings alone spoke for it."),),
+        )
+        diagnosis = retold(replace(plain, origins=(renamed, *plain.origins[1:])), plain)
+        keep(diagnosis, plain, pair)
+    assert "(wall-clock, step 1" in diagnosis.sentence
+    assert told(*twins) == diagnosis
+
+
 def test_runs_that_took_the_names_are_told_nothing(twins: tuple[Path, Path]) -> None:
     explained(*twins)
     a, b = twins
@@ -70,6 +99,7 @@ def test_runs_that_took_the_names_are_told_nothing(twins: tuple[Path, Path]) -> 
     [
         {"experiments": 3},
         {"origins": [{"step": "1"}]},
+        {"origins": [{"step": 1, "group": "forward", "buffer": "net.head.out", "cause": "bad"}]},
         {"isolation": {"forward": []}},
         {"remarks": [1]},
     ],
