@@ -10,6 +10,7 @@ from bisect_debugger.causality.case import Answer, Case, Finding
 from bisect_debugger.causality.names import is_action as names_an_action
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
+from bisect_debugger.format.words import step_words
 from bisect_debugger.metrics.difference import DIFFERENT_SEED_REL_FRO, SAME_SEED_REL_FRO
 
 _DECIDING_FACTS = frozenset(
@@ -130,10 +131,10 @@ def only_moved(case: Case) -> Finding:
 def differs_from_the_first(case: Case) -> Finding:
     """The first recorded value differs already."""
     first = case.row.step <= case.first_step
-    when = "init" if case.row.step == INIT_STEP else f"step {case.row.step}"
+    when = step_words(case.row.step)
     if first:
         return answered(True, f"it differs in {when}, where it was first recorded")
-    return answered(False, f"equal in step {case.first_step}, first different in {when}")
+    return answered(False, f"equal in {step_words(case.first_step)}, first different in {when}")
 
 
 @look

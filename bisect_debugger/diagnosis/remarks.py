@@ -3,9 +3,9 @@
 from bisect_debugger.causality.walk import WalkResult
 from bisect_debugger.diagnosis.cases import environment_differences
 from bisect_debugger.diagnosis.conditions import command_remarks
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.survey import window_opening
 from bisect_debugger.errors import printable
+from bisect_debugger.format.words import step_words
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair
 

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from bisect_debugger.causality.walk import Found
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Origin, Zoom
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP
+from bisect_debugger.format.words import step_words
 from bisect_debugger.runs.operators import (
     DamagedOperators,
     Operator,

@@ -20,6 +20,7 @@ from bisect_debugger.diagnosis.sentence import retold
 from bisect_debugger.driver.minimal import smallest
 from bisect_debugger.driver.refining import refined
 from bisect_debugger.errors import BisectError
+from bisect_debugger.format.words import step_words
 from bisect_debugger.progress import ExperimentBegan, ExperimentEnded, Listener
 
 CONFIDENCE = 0.95
@@ -147,8 +148,7 @@ def luck_words(experiment: Experiment, baseline: Experiment) -> str:
 def outcome_words(experiment: Experiment, steps: int | None) -> str:
     """What came of an experiment, in words."""
     if experiment.onset_steps:
-        where = experiment.onset_steps[0]
-        return f"diverged at {'init' if where == -1 else f'step {where}'}"
+        return f"diverged at {step_words(experiment.onset_steps[0])}"
     end = "to their end" if steps is None else f"up to step {steps - 1}"
     return f"{experiment.equal_pairs} of {experiment.pairs} pairs equal {end}"
 
@@ -199,7 +199,7 @@ def _proven(
     sentence = (
         f"Proven: with {changed} {alone}{outcome_words(experiment, bench.steps)}; without, "
         f"{len(baseline.onset_steps)} of {baseline.pairs} pairs diverge, at "
-        f"{'init' if without == -1 else f'step {without}'} ({luck_words(experiment, baseline)})."
+        f"{step_words(without)} ({luck_words(experiment, baseline)})."
     )
     spoken_for = [
         index

@@ -7,10 +7,10 @@ screens show, a section each.
 from collections.abc import Iterator
 from pathlib import Path
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.words import step_words
 from bisect_debugger.report.grid import GroupGrid
 from bisect_debugger.report.rows import render_rows
 from bisect_debugger.report.table import render_grid

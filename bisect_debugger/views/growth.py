@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.words import step_words
 from bisect_debugger.twins import Pair, Row
 
 NEAR_ONSET = 24

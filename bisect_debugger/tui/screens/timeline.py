@@ -8,8 +8,8 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.words import step_words
 from bisect_debugger.tui.look import groups_legend
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
