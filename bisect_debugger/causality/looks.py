@@ -142,7 +142,7 @@ def is_init(case: Case) -> Finding:
     """A parameter or module buffer before the first step."""
     row = case.row
     if not row.is_first_value:
-        return answered(False, f"group {row.group.label}, step {row.step}")
+        return answered(False, f"group {row.group.label}, {step_words(row.step)}")
     when = "at init" if row.step == INIT_STEP else f"when it appeared, in step {row.step}"
     return answered(True, f"{row.name} as it began, {when}")
 
@@ -190,7 +190,8 @@ def is_first_training_step(case: Case) -> Finding:
     """The origin stands in the first recorded training step."""
     first = max(case.first_step, 0)
     return answered(
-        case.row.step <= first, f"step {case.row.step}; first recorded in step {case.first_step}"
+        case.row.step <= first,
+        f"{step_words(case.row.step)}; first recorded in {step_words(case.first_step)}",
     )
 
 
@@ -292,7 +293,8 @@ def is_rounding(case: Case) -> Finding:
 def already_different(case: Case) -> Finding:
     """It differs where the window of the recording opens."""
     return answered(
-        case.opened, f"{case.row.name} differs in step {case.row.step}, the first that was recorded"
+        case.opened,
+        f"{case.row.name} differs in {step_words(case.row.step)}, the first that was recorded",
     )
 
 

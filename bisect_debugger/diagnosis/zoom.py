@@ -1,5 +1,6 @@
 """Which operator, at which line, an origin began in, where a pass recorded operators."""
 
+import re
 from dataclasses import replace
 
 from bisect_debugger.causality.walk import Found
@@ -29,6 +30,10 @@ _NAMED = (
     Ended.THREADS,
 )
 """Where the operator itself is what differs; else it is only where the difference is first seen."""
+
+
+_EACH = re.compile(r", (?=\w+=)")
+"""What stands between two arguments, and not within a list."""
 
 
 class Zoomed:
@@ -226,8 +231,8 @@ def _where(operator: Operator) -> str:
 def _arguments(finding: OperatorFinding) -> tuple[str, str]:
     """The arguments that differ, in either run."""
     assert finding.other is not None, "both runs called it"
-    left = finding.operator.arguments.split(", ")
-    right = finding.other.arguments.split(", ")
+    left = _EACH.split(finding.operator.arguments)
+    right = _EACH.split(finding.other.arguments)
     differing = [(x, y) for x, y in zip(left, right, strict=False) if x != y]
     if not differing:
         return "other arguments", "others"
