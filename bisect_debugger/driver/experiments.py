@@ -19,6 +19,7 @@ from bisect_debugger.diagnosis.refinement import with_cause, with_origins
 from bisect_debugger.driver.minimal import smallest
 from bisect_debugger.driver.refining import refined
 from bisect_debugger.errors import BisectError
+from bisect_debugger.format.words import step_words
 from bisect_debugger.progress import ExperimentBegan, ExperimentEnded, Listener
 
 CONFIDENCE = 0.95
@@ -146,8 +147,7 @@ def luck_words(experiment: Experiment, baseline: Experiment) -> str:
 def outcome_words(experiment: Experiment, steps: int | None) -> str:
     """What came of an experiment, in words."""
     if experiment.onset_steps:
-        where = experiment.onset_steps[0]
-        return f"diverged at {'init' if where == -1 else f'step {where}'}"
+        return f"diverged at {step_words(experiment.onset_steps[0])}"
     end = "to their end" if steps is None else f"up to step {steps - 1}"
     return f"{experiment.equal_pairs} of {experiment.pairs} pairs equal {end}"
 
@@ -182,8 +182,8 @@ def _unfinished(bench: Bench) -> str:
     if bench.is_out_of_time():
         return "The experiments are not finished: time ran out; give them more with --budget."
     return (
-        "The experiments are not finished: the trainer does not run under some of the knobs, as "
-        "was said above."
+        "The experiments are not finished: under some of the knobs the trainer does not run, or "
+        "its runs cannot be compared to their end."
     )
 
 
@@ -192,13 +192,13 @@ def _proven(
 ) -> Diagnosis:
     experiment = bench.done[found]
     knobs = [knob_called(name) for name in experiment.knobs]
-    named = " and ".join(f"`{knob.name}` ({knob.meaning})" for knob in knobs)
+    changed = " and ".join(f"`{knob.name}` ({knob.meaning})" for knob in knobs)
     alone = "alone " if len(knobs) == 1 else "together "
     without = baseline.onset_steps[0] if baseline.onset_steps else 0
     sentence = (
-        f"Proven: with {named} {alone}{outcome_words(experiment, bench.steps)}; without, "
+        f"Proven: with {changed} {alone}{outcome_words(experiment, bench.steps)}; without, "
         f"{len(baseline.onset_steps)} of {baseline.pairs} pairs diverge, at "
-        f"{'init' if without == -1 else f'step {without}'} ({luck_words(experiment, baseline)})."
+        f"{step_words(without)} ({luck_words(experiment, baseline)})."
     )
     spoken_for = [
         index

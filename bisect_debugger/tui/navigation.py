@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import ModalScreen
 from textual.worker import Worker
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.errors import BisectError
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.words import step_words
 from bisect_debugger.tui.filters import BadFilter
 from bisect_debugger.tui.screens.base import BaseScreen, P, Work
 from bisect_debugger.tui.screens.buffer import BufferScreen

@@ -76,6 +76,9 @@ class AlignedOperators:
         last = self._returned(digests, events)
         if last is not None:
             return self._back_from(last)
+        read = self._given(digests)
+        if read is not None:
+            return self._back_from(*read)
         return self._nearest(events)
 
     def first_one_sided(self, events: int) -> OperatorFinding | None:
@@ -102,6 +105,18 @@ class AlignedOperators:
             return None
         return next((i for i in earlier if _returns(self.a[i], digests[0])), None)
 
+    def _given(self, digests: tuple[str, str]) -> tuple[int, tuple[int, int]] | None:
+        """The first operator that was given the content, and the memory that it lay in.
+
+        What is written piece by piece, through views, is returned by no operator as a whole.
+        """
+        for index, partner in sorted(self._partner.items()):
+            sides = (self.a[index].given, self.b[partner].given)
+            for x, y in zip(*sides, strict=False):
+                if (x.digest, y.digest) == digests and x.memory in self._writers:
+                    return index, (x.memory, y.memory)
+        return None
+
     def _nearest(self, events: int) -> OperatorFinding | None:
         """The last operator before an event whose content none of them returned."""
         before = [i for i, operator in enumerate(self.a) if operator.event <= events]
@@ -109,7 +124,13 @@ class AlignedOperators:
             return None
         return self._finding(Ended.UNSEEN, before[-1])
 
-    def _back_from(self, index: int) -> OperatorFinding:
+    def _back_from(self, index: int, given: tuple[int, int] | None = None) -> OperatorFinding:
+        """Walk back from an operator that returned the content, or was given it in a memory."""
+        if given is not None:
+            above = self._above(index, given)
+            if isinstance(above, OperatorFinding):
+                return above
+            index = above
         # Where the walk begins at a content that came in another turn, the pair is equal.
         if index in self._partner and not self._differs(index):
             return self._in_another_turn(index)
@@ -132,14 +153,19 @@ class AlignedOperators:
             ]
             if not differing:
                 return self._finding(_ended_at(operator), index)
-            memory, others = differing[0]
-            writers = [i for i in self._writers.get(memory, ()) if i < index]
-            above = next((i for i in reversed(writers) if self._differs(i)), None)
-            if not self._is_fed_alike(above, writers, others, partner):
-                return self._in_another_turn(index)
-            if above is None:
-                return self._unwritten(index, memory, writers)
+            above = self._above(index, differing[0])
+            if isinstance(above, OperatorFinding):
+                return above
             index = above
+
+    def _above(self, index: int, given: tuple[int, int]) -> int | OperatorFinding:
+        """What wrote the differing content that an operator was given in a memory, in each run."""
+        memory, others = given
+        writers = [i for i in self._writers.get(memory, ()) if i < index]
+        above = next((i for i in reversed(writers) if self._differs(i)), None)
+        if not self._is_fed_alike(above, writers, others, self._partner[index]):
+            return self._in_another_turn(index)
+        return self._unwritten(index, memory, writers) if above is None else above
 
     def _is_fed_alike(
         self, above: int | None, writers: Sequence[int], memory: int, before: int

@@ -14,7 +14,8 @@ from textual.widget import Widget
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.tui.look import SHORT_GROUPS, Look
-from bisect_debugger.views.ribbon import Ribbon, RibbonCell, zoom_levels
+from bisect_debugger.twins.bands import Band
+from bisect_debugger.views.ribbon import Ribbon, zoom_levels
 
 HEAD = 10
 """Columns for the names of the groups."""
@@ -123,12 +124,12 @@ class RibbonView(Widget, can_focus=True):
     def _first(self) -> int:
         return self.row // self.each // self.columns * self.columns
 
-    def cell(self, number: int) -> RibbonCell | None:
+    def cell(self, number: int) -> Band | None:
         """One cell by its number, None while it is being read."""
         return self._ribbon.cell(self.each, number)
 
     @property
-    def cursor_cell(self) -> RibbonCell | None:
+    def cursor_cell(self) -> Band | None:
         """The cell under the cursor, None while it is being read."""
         return self.cell(self.row // self.each)
 
