@@ -20,8 +20,8 @@ from benchmarks.workloads import WORKLOADS
 from bisect_debugger.runs import open_run
 
 REQUIRED_BYTES = 40.0
-STEPS = {"reinforcement_learning": 400, "language_model": 40, "image_classifier": 60}
-"""Steps of the longer recording: some fifty thousand events, many chunks of each column."""
+STEPS = {"reinforcement_learning": 400, "language_model": 24, "image_classifier": 40}
+"""Steps of the longer recording: ten thousand events and more, many chunks of each column."""
 
 SHORT = 4
 """One part in so many of these is the shorter recording."""

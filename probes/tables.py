@@ -182,8 +182,12 @@ def unpack(packed: bytearray, row: np.dtype[Any]) -> npt.NDArray[Any]:
     return np.frombuffer(bytes(packed), dtype=row)
 
 
+_KNOWN_CONTENTS = 100_000
+"""Contents of one generation; two are known, in about 20 MB, whatever number of steps follows."""
+
+
 class Payload:
-    """Contents by element type, one 1-D dataset each, written once per digest."""
+    """Contents by element type, one 1-D dataset each; one that came lately is not written again."""
 
     def __init__(self, file: h5py.File) -> None:
         """Take the payload datasets of an open file."""
@@ -194,6 +198,7 @@ class Payload:
         self._written = dict.fromkeys(PAYLOAD_VALUES, 0)
         self._length = dict.fromkeys(PAYLOAD_VALUES, 0)
         self._known: set[bytes] = set()
+        self._known_before: set[bytes] = set()
         self.waiting_bytes = 0
 
     def add(self, digest: bytes, dtype: str, content: npt.NDArray[np.uint8]) -> int | None:
@@ -202,8 +207,10 @@ class Payload:
         Returns:
             Index of its first element in the dataset, or None where the digest is known.
         """
-        if digest in self._known:
+        if digest in self._known or digest in self._known_before:
             return None
+        if len(self._known) >= _KNOWN_CONTENTS:
+            self._known_before, self._known = self._known, set()
         start = self._length[dtype]
         self._waiting.setdefault(dtype, []).append(content.copy())
         self._length[dtype] = start + content.nbytes // self._columns[dtype].dtype.itemsize

@@ -67,6 +67,7 @@ class Case:
         opened: it differs where a window opens, and may have differed before.
         drawn_for: streams that are equal and were drawn from since the last step, for data.
         rearranged: how both runs hold the same samples although the event differs, or empty.
+        shifted: how one run is some batches ahead of the other, or empty.
         kind: class of the component with its module, or empty.
         recorded: kinds of events that the runs hold: labels of groups, and ``loader``.
     """
@@ -89,5 +90,6 @@ class Case:
     opened: bool = False
     drawn_for: tuple[str, ...] = ()
     rearranged: str = ""
+    shifted: str = ""
     kind: str = ""
     recorded: frozenset[str] = frozenset()

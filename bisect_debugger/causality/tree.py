@@ -61,7 +61,14 @@ TREE: dict[str, Node] = {
         "async-update",
     ),
     # Batches of another order may have other shapes, so this is asked before these.
-    "is-fed": _ask("Is it a batch or a replay sample?", "is_fed", "fed-rearranged", "presence"),
+    "is-fed": _ask("Is it a batch or a replay sample?", "is_fed", "fed-shifted", "presence"),
+    "fed-shifted": _ask(
+        "Is one run some batches ahead, as if it had left them out?",
+        "is_shifted",
+        "control-flow",
+        "fed-rearranged",
+        judged=_YES,
+    ),
     "fed-rearranged": _ask(
         "Do both runs hold the same samples, in another order or under other numbers?",
         "is_rearranged",

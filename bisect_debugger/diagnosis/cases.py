@@ -8,7 +8,7 @@ from bisect_debugger.causality.case import Case
 from bisect_debugger.causality.streams import Streams
 from bisect_debugger.causality.walk import Found
 from bisect_debugger.diagnosis.gradients import common_factor
-from bisect_debugger.diagnosis.samples import entries, rearrangement
+from bisect_debugger.diagnosis.samples import entries, rearrangement, shifted
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import RunFacts
 from bisect_debugger.twins import Pair, Row
@@ -42,6 +42,7 @@ def case_of(pair: Pair, found: Found) -> Case:
         permuted=_permuted(pair, row),
         drawn_for=_drawn_for(row, rows, before),
         rearranged=rearrangement(pair, row),
+        shifted=shifted(pair, row),
         facts_a=pair.a.facts,
         facts_b=pair.b.facts,
         environment=environment_differences(pair.a.facts, pair.b.facts),

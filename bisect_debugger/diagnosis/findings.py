@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bisect_debugger.causality.causes import Cause
 from bisect_debugger.diagnosis.model import (
     Diagnosis,
     Excerpt,
@@ -20,6 +21,7 @@ from bisect_debugger.diagnosis.model import (
     Repeats,
     Zoom,
 )
+from bisect_debugger.diagnosis.refinement import with_cause, with_origins
 from bisect_debugger.errors import printable
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair
@@ -98,6 +100,7 @@ def _kept(origin: Origin, plain: Origin | None) -> dict[str, Any]:
         "step": origin.step,
         "group": origin.group.label,
         "buffer": origin.buffer,
+        "cause": origin.cause.value,
         "proven": origin.proven,
         "operator": origin.operator,
         "location": origin.location,
@@ -118,8 +121,7 @@ def _merged(diagnosis: Diagnosis, value: dict[str, Any]) -> Diagnosis:
         origins.append(origin if entry is None else _told(origin, entry))
     remarks = _both(_sentences(value["remarks"]), diagnosis.remarks)
     return replace(
-        diagnosis,
-        origins=tuple(origins),
+        with_origins(diagnosis, origins),
         experiments=tuple(_experiment(entry) for entry in _of(list, value["experiments"])),
         isolation=_isolation(value["isolation"]),
         remarks=remarks,
@@ -127,13 +129,15 @@ def _merged(diagnosis: Diagnosis, value: dict[str, Any]) -> Diagnosis:
 
 
 def _told(origin: Origin, entry: dict[str, Any]) -> Origin:
+    cause = Cause(entry["cause"]) if "cause" in entry else origin.cause
+    refined = with_cause(origin, cause, _sentences(entry["advice"]))
     return replace(
-        origin,
+        refined,
         proven=_of(bool, entry["proven"]),
         operator=_of(str, entry["operator"]),
         location=_of(str, entry["location"]),
-        evidence=_both(_sentences(entry["evidence"]), origin.evidence),
-        advice=_both(_sentences(entry["advice"]), origin.advice),
+        evidence=_both(_sentences(entry["evidence"]), refined.evidence),
+        advice=_both(_sentences(entry["advice"]), refined.advice),
         zoom=_zoom(entry["zoom"]),
     )
 

@@ -49,6 +49,20 @@ def rearrangement(pair: Pair, row: Row) -> str:
     )
 
 
+def shifted(pair: Pair, row: Row) -> str:
+    """How one run is a fixed number of batches ahead, as if it had left some out; or empty."""
+    if row.group not in _FED:
+        return ""
+    rows = [other for other in _same_buffer(pair, row) if other.a and other.b]
+    first = [other.a.digest for other in rows if other.a]
+    second = [other.b.digest for other in rows if other.b]
+    for ahead in range(1, len(rows) - 1):
+        for one, other, which in ((first, second, "second"), (second, first, "first")):
+            if one[ahead:] == other[: len(one) - ahead] and len(set(one[ahead:])) > 1:
+                return f"the {which} run is {ahead} batches ahead over {len(one) - ahead} steps"
+    return ""
+
+
 def entries(values: npt.NDArray[np.generic]) -> npt.NDArray[np.void]:
     """The entries along the first axis as plain bytes."""
     rows = np.ascontiguousarray(values).reshape(len(values), -1)

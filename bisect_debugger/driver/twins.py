@@ -26,6 +26,7 @@ from bisect_debugger.driver.reporting import RunReport, Watch
 from bisect_debugger.driver.session import Settings
 from bisect_debugger.driver.zoom import elsewhere_words, moved_words, zoom_steps
 from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.format.words import step_words
 from bisect_debugger.progress import ExperimentsBegan, Judging, Phase, Told, TwinsBegan
 from bisect_debugger.twins import open_pair
 
@@ -318,17 +319,16 @@ def _baseline(result: TwinResult) -> Experiment:
 
 
 def _moved(before: int, now: int | None, steps: int) -> str:
-    where = "init" if before == -1 else f"step {before}"
+    where = step_words(before)
     if now is None:
         return (
             f"The onset did not come again: two more runs are bit-equal over {steps} steps, where "
             f"the first pair diverged at {where}. A race behaves so, and so does what depends on "
             "the hash seed or the clock: more runs (--runs) tell how often."
         )
-    there = "init" if now == -1 else f"step {now}"
     return (
-        f"The onset moved: {where} in the first pass, {there} in the second. A race behaves so, "
-        "and so does what depends on the clock."
+        f"The onset moved: {where} in the first pass, {step_words(now)} in the second. A race "
+        "behaves so, and so does what depends on the clock."
     )
 
 

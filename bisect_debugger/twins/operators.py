@@ -13,6 +13,9 @@ from enum import Enum
 from bisect_debugger.runs.operators import Operator, OperatorStream
 from bisect_debugger.twins.align import align
 
+_TAKES_STORAGE = "source_Storage"
+"""How the overloads of ``aten::set_`` begin that are given a storage instead of a tensor."""
+
 
 class Ended(Enum):
     """What the walk back ended at."""
@@ -149,8 +152,7 @@ class AlignedOperators:
                 if left.digest != right.digest
             ]
             if not differing:
-                unread = not any(returned.digest for returned in operator.returned)
-                return self._finding(Ended.UNWRITTEN if unread else Ended.KERNEL, index)
+                return self._finding(_ended_at(operator), index)
             above = self._above(index, differing[0])
             if isinstance(above, OperatorFinding):
                 return above
@@ -244,6 +246,14 @@ class AlignedOperators:
             None if beside is None else self.a[beside],
             sum(_same_call(operator, earlier) for earlier in self.a[:index]),
         )
+
+
+def _ended_at(operator: Operator) -> Ended:
+    """What an operator is whose results differ although the tensors that went in are equal."""
+    if not any(returned.digest for returned in operator.returned):
+        return Ended.UNWRITTEN
+    # A storage that it takes over, as a batch of a loader's worker, is no recorded content.
+    return Ended.ENTERED if operator.overload.startswith(_TAKES_STORAGE) else Ended.KERNEL
 
 
 def _returns(operator: Operator, digest: str) -> bool:

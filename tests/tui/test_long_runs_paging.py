@@ -72,6 +72,16 @@ async def test_the_whole_run_at_once_reads_a_bounded_part_of_it(steps: int, tmp_
         assert _read(pair) - before <= 9 * 70 * 64 * 2 * 2
 
 
+async def test_a_run_that_fits_begins_at_one_step_a_cell(tmp_path: Path) -> None:
+    for onset in (40, 30):
+        (tmp_path / str(onset)).mkdir()
+        app = BisectApp(Session(_long_pair(tmp_path / str(onset), 40, onset)))
+        async with app.run_test(size=(80, 24)) as pilot:
+            await settled(pilot)
+            await press(pilot, "3")
+            assert "40 steps, one step a cell" in screen_text(app)
+
+
 async def test_the_next_and_previous_difference_are_found_by_blocks(tmp_path: Path) -> None:
     pair = _long_pair(tmp_path, 16_000, 15_990)
     app = BisectApp(Session(pair))

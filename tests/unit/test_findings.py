@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from bisect_debugger.causality.causes import REMEDIES, Cause
 from bisect_debugger.diagnosis import Diagnosis, diagnose_pair
 from bisect_debugger.diagnosis.findings import NAME, keep
 from bisect_debugger.diagnosis.model import Excerpt, Experiment, Isolation, Repeats, Zoom
+from bisect_debugger.diagnosis.refinement import with_cause, with_origins
 from bisect_debugger.report.text import render_diagnosis
 from bisect_debugger.twins import open_pair
 from tests.runs import nudged, plain_steps, values, write_run
@@ -54,6 +56,25 @@ def explained(a: Path, b: Path) -> Diagnosis:
 def test_it_is_told_again(twins: tuple[Path, Path]) -> None:
     diagnosis = explained(*twins)
     assert told(*twins) == diagnosis
+
+
+@pytest.mark.parametrize("cause", [Cause.WALL_CLOCK, Cause.DATA_ORDER])
+def test_a_cause_that_was_proven_is_told_again_and_named_in_the_sentence(
+    twins: tuple[Path, Path], cause: Cause
+) -> None:
+    with open_pair(*twins) as pair:
+        plain = diagnose_pair(pair)
+        named = replace(with_cause(plain.origins[0], cause, ("Do this.",)), proven=True)
+        diagnosis = with_origins(plain, (named, *plain.origins[1:]))
+        keep(diagnosis, plain, pair)
+    assert plain.origins[0].cause is not cause
+    assert f"({cause.value}, " in diagnosis.sentence
+    again = told(*twins)
+    assert again.sentence == diagnosis.sentence
+    assert again.origins[0] == named
+    # That samples are the same in another order was not seen in these runs.
+    meaning = REMEDIES[cause].meaning
+    assert (meaning in again.origins[0].evidence) is (cause is Cause.WALL_CLOCK)
 
 
 def test_runs_that_took_the_names_are_told_nothing(twins: tuple[Path, Path]) -> None:

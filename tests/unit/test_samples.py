@@ -88,3 +88,10 @@ def test_columns_in_another_order(tmp_path: Path) -> None:
     found = told(tmp_path, split(ROWS), split(ROWS[:, [1, 2, 0, 4, 3]]))
     assert found.cause is Cause.DATA_ORDER
     assert any("5 columns of both runs" in step.evidence for step in found.trail)
+
+
+def test_a_batch_that_one_run_left_out_is_control_flow(tmp_path: Path) -> None:
+    batches = np.split(ROWS, 10)
+    found = told(tmp_path, batches[:8], [*batches[:2], *batches[3:9]])
+    assert found.cause is Cause.CONTROL_FLOW
+    assert any("second run is 1 batches ahead" in step.evidence for step in found.trail)

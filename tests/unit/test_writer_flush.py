@@ -156,3 +156,30 @@ def test_no_step_is_on_disk_before_its_events(
     assert {(steps, contents) for steps, contents in seen} == {
         (steps, steps * kept) for steps in range(3)
     }
+
+
+def test_contents_beyond_those_that_are_remembered_are_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("probes.tables._KNOWN_CONTENTS", 2)
+    writer = RunWriter(tmp_path / "a.h5", Header(level="full"))
+    for number in (0, 1, 0, 2, 1, 3, 4, 0):
+        see(writer, number)
+    writer.close_step(-1)
+    writer.finish(schema.END_COMPLETE)
+    with open_run(writer.path) as run:
+        assert verify(run) == 8
+    with h5py.File(writer.path, "r") as file:
+        # The first is known as long as it is among the last two to four, and so not in the end.
+        assert len(file["payload/index/start"]) == 6
+
+
+def test_whole_chunks_and_their_ends_are_read_back(tmp_path: Path) -> None:
+    chunk = schema.PAYLOAD_CHUNK_ELEMENTS
+    writer = RunWriter(tmp_path / "a.h5", Header(level="full"), flush_seconds=0.0)
+    for number, elements in enumerate((5, chunk - 5, 3 * chunk, 7, 2 * chunk + 1, chunk)):
+        see(writer, number, Layout("float32", (elements,)))
+        writer.close_step(number - 1)
+    writer.finish(schema.END_COMPLETE)
+    with open_run(writer.path) as run:
+        assert verify(run) == 6

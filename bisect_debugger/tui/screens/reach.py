@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from bisect_debugger.diagnosis.evidence import step_words
+from bisect_debugger.format.words import step_words
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
