@@ -118,8 +118,8 @@ class Bench:
                     diagnosis.onset.step if diagnosis.onset else diagnosis.compared.last_step
                 )
             yours.unlink(missing_ok=True)
-        gravest = (Verdict.DIVERGED, Verdict.INCONCLUSIVE, Verdict.BIT_EQUAL)
-        return next(verdict for verdict in gravest if verdict in verdicts), min(onsets, default=-1)
+        gravest = max(verdicts, key=lambda verdict: verdict.gravity)
+        return gravest, min(onsets, default=-1)
 
 
 def repeats_for(diverged: int, pairs: int) -> int:
