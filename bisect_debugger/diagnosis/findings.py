@@ -6,13 +6,13 @@ very runs that it was written for.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from bisect_debugger.causality.causes import Cause
 from bisect_debugger.diagnosis.model import (
-    Alternative,
     Diagnosis,
     Excerpt,
     Experiment,
@@ -21,13 +21,17 @@ from bisect_debugger.diagnosis.model import (
     Repeats,
     Zoom,
 )
-from bisect_debugger.diagnosis.sentence import retold
+from bisect_debugger.diagnosis.refinement import with_cause, with_origins
+from bisect_debugger.errors import printable
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair
 
 NAME = "findings.json"
-VERSION = 2
+VERSION = 1
 MOST_BYTES = 16 << 20
+_LONGEST_TEXT = 4096
+"""Most characters of a text, and most entries of a list."""
+_HIGHEST = 1 << 63
 
 T = TypeVar("T")
 _DAMAGED = "What earlier runs told about these twins ({}) cannot be read, and is left out."
@@ -50,8 +54,8 @@ def keep(diagnosis: Diagnosis, plain: Diagnosis, pair: Pair) -> Path:
         "runs": [_mark(pair.a), _mark(pair.b)],
         "experiments": [asdict(experiment) for experiment in diagnosis.experiments],
         "isolation": asdict(diagnosis.isolation) if diagnosis.isolation else None,
-        "origins": [_kept(origin) for origin in diagnosis.origins],
-        "remarks": [line for line in diagnosis.remarks if line not in plain.remarks],
+        "origins": [_kept(origin, _same(origin, plain)) for origin in diagnosis.origins],
+        "remarks": _more(diagnosis.remarks, plain.remarks),
     }
     path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
     return path
@@ -66,7 +70,7 @@ def recalled(diagnosis: Diagnosis, pair: Pair) -> Diagnosis:
         value = json.loads(path.read_bytes())
         if value["version"] != VERSION or value["runs"] != [_mark(pair.a), _mark(pair.b)]:
             return diagnosis
-        return retold(_merged(diagnosis, value), diagnosis)
+        return _merged(diagnosis, value)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return replace(diagnosis, remarks=(*diagnosis.remarks, _DAMAGED.format(NAME)))
 
@@ -78,12 +82,20 @@ def _mark(run: Run) -> list[object]:
     return [run.path.name, created, run.event_count, whole]
 
 
+def _same(origin: Origin, plain: Diagnosis) -> Origin | None:
+    found = (one for one in plain.origins if _place(one) == _place(origin))
+    return next(found, None)
+
+
 def _place(origin: Origin) -> tuple[int, str, str]:
     return origin.step, origin.group.label, origin.buffer
 
 
-def _kept(origin: Origin) -> dict[str, Any]:
-    """All that a proof or a zoom may have changed about it: a proof also names the cause anew."""
+def _more(all_lines: Sequence[str], plain: Sequence[str]) -> list[str]:
+    return [line for line in all_lines if line not in plain]
+
+
+def _kept(origin: Origin, plain: Origin | None) -> dict[str, Any]:
     return {
         "step": origin.step,
         "group": origin.group.label,
@@ -92,10 +104,8 @@ def _kept(origin: Origin) -> dict[str, Any]:
         "proven": origin.proven,
         "operator": origin.operator,
         "location": origin.location,
-        "evidence": origin.evidence,
-        "advice": origin.advice,
-        "confirm": origin.confirm,
-        "alternatives": [asdict(alternative) for alternative in origin.alternatives],
+        "evidence": _more(origin.evidence, plain.evidence if plain else ()),
+        "advice": _more(origin.advice, plain.advice if plain else ()),
         "zoom": asdict(origin.zoom) if origin.zoom else None,
     }
 
@@ -109,33 +119,32 @@ def _merged(diagnosis: Diagnosis, value: dict[str, Any]) -> Diagnosis:
     for origin in diagnosis.origins:
         entry = kept.get(_place(origin))
         origins.append(origin if entry is None else _told(origin, entry))
-    remarks = dict.fromkeys((*_texts(value["remarks"]), *diagnosis.remarks))
+    remarks = _both(_sentences(value["remarks"]), diagnosis.remarks)
     return replace(
-        diagnosis,
-        origins=tuple(origins),
+        with_origins(diagnosis, origins),
         experiments=tuple(_experiment(entry) for entry in _of(list, value["experiments"])),
         isolation=_isolation(value["isolation"]),
-        remarks=tuple(remarks),
+        remarks=remarks,
     )
 
 
 def _told(origin: Origin, entry: dict[str, Any]) -> Origin:
+    cause = Cause(entry["cause"]) if "cause" in entry else origin.cause
+    refined = with_cause(origin, cause, _sentences(entry["advice"]))
     return replace(
-        origin,
-        cause=Cause(entry["cause"]),
+        refined,
         proven=_of(bool, entry["proven"]),
         operator=_of(str, entry["operator"]),
         location=_of(str, entry["location"]),
-        evidence=_texts(entry["evidence"]),
-        advice=_texts(entry["advice"]),
-        confirm=_of(str, entry["confirm"]),
-        alternatives=tuple(map(_alternative, _of(list, entry["alternatives"]))),
+        evidence=_both(_sentences(entry["evidence"]), refined.evidence),
+        advice=_both(_sentences(entry["advice"]), refined.advice),
         zoom=_zoom(entry["zoom"]),
     )
 
 
-def _alternative(entry: dict[str, Any]) -> Alternative:
-    return Alternative(Cause(entry["cause"]), _of(str, entry["why"]))
+def _both(kept: Sequence[str], plain: Sequence[str]) -> tuple[str, ...]:
+    """What was kept first, each line once."""
+    return tuple(dict.fromkeys((*kept, *plain)))
 
 
 def _zoom(entry: Any) -> Zoom | None:
@@ -173,6 +182,11 @@ def _experiment(entry: dict[str, Any]) -> Experiment:
     return Experiment(_texts(entry["knobs"]), *counts, onsets)
 
 
+def _sentences(value: object) -> tuple[str, ...]:
+    """Lines that a terminal is shown as they stand: whoever wrote the file may be a stranger."""
+    return tuple(printable(text, _LONGEST_TEXT) for text in _texts(value))
+
+
 def _texts(value: object) -> tuple[str, ...]:
     return tuple(_of(str, text) for text in _of(list, value))
 
@@ -181,4 +195,8 @@ def _of(kind: type[T], value: object) -> T:
     # A bool is an int to Python and none here.
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"not a {kind.__name__}")
+    if isinstance(value, (str, list)) and len(value) > _LONGEST_TEXT:
+        raise ValueError("too long")
+    if isinstance(value, int) and abs(value) >= _HIGHEST:
+        raise ValueError("too large")
     return value

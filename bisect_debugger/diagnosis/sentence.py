@@ -1,7 +1,5 @@
 """The verdict in one sentence."""
 
-from dataclasses import replace
-
 from bisect_debugger.diagnosis.model import Compared, Diagnosis, Origin, Verdict
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
@@ -56,19 +54,6 @@ def sentence_of(diagnosis: Diagnosis, why: str = "") -> str:
         )
     beyond = f" {why}." if why else ""
     return f"Diverged.{beyond}{_first(diagnosis)}"
-
-
-def retold(diagnosis: Diagnosis, before: Diagnosis) -> Diagnosis:
-    """The diagnosis with its origins in the sentence as they are now: a proof may rename a cause.
-
-    Args:
-        diagnosis: what is known now.
-        before: what its sentence was made of.
-    """
-    head = before.sentence.removesuffix(_first(before))
-    if head == before.sentence:
-        return diagnosis
-    return replace(diagnosis, sentence=head + _first(diagnosis))
 
 
 def origin_words(origin: Origin) -> str:

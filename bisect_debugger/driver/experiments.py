@@ -12,11 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bisect_debugger.causality.causes import REMEDIES, VARIANTS
 from bisect_debugger.causality.knobs import KNOBS, Knob, in_order_for, knob_called
 from bisect_debugger.diagnosis import Diagnosis, diagnose
-from bisect_debugger.diagnosis.model import Alternative, Experiment, Origin, Verdict
-from bisect_debugger.diagnosis.sentence import retold
+from bisect_debugger.diagnosis.model import Experiment, Origin, Verdict
+from bisect_debugger.diagnosis.refinement import with_cause, with_origins
 from bisect_debugger.driver.minimal import smallest
 from bisect_debugger.driver.refining import refined
 from bisect_debugger.errors import BisectError
@@ -193,11 +192,11 @@ def _proven(
 ) -> Diagnosis:
     experiment = bench.done[found]
     knobs = [knob_called(name) for name in experiment.knobs]
-    changed = " and ".join(f"`{knob.name}` ({knob.meaning})" for knob in knobs)
+    named = " and ".join(f"`{knob.name}` ({knob.meaning})" for knob in knobs)
     alone = "alone " if len(knobs) == 1 else "together "
     without = baseline.onset_steps[0] if baseline.onset_steps else 0
     sentence = (
-        f"Proven: with {changed} {alone}{outcome_words(experiment, bench.steps)}; without, "
+        f"Proven: with {named} {alone}{outcome_words(experiment, bench.steps)}; without, "
         f"{len(baseline.onset_steps)} of {baseline.pairs} pairs diverge, at "
         f"{step_words(without)} ({luck_words(experiment, baseline)})."
     )
@@ -213,8 +212,8 @@ def _proven(
     for index in spoken_for:
         proven = _with_proof(origins[index], sentence, [knob.advice for knob in knobs])
         origins[index] = _refined(proven, knobs[0]) if len(knobs) == 1 else proven
-    named = retold(replace(diagnosis, origins=tuple(origins)), diagnosis)
-    return named if spoken_for else _remarked(named, sentence)
+    diagnosis = with_origins(diagnosis, origins)
+    return diagnosis if spoken_for else _remarked(diagnosis, sentence)
 
 
 def _with_proof(origin: Origin, sentence: str, advice: Sequence[str]) -> Origin:
@@ -228,21 +227,7 @@ def _with_proof(origin: Origin, sentence: str, advice: Sequence[str]) -> Origin:
 
 def _refined(origin: Origin, knob: Knob) -> Origin:
     """The origin with the cause that the proof speaks for."""
-    cause = refined(origin.cause, origin.group, knob.name)
-    if cause is origin.cause:
-        return origin
-    remedy = REMEDIES[cause]
-    meant = {known.meaning for known in (*REMEDIES.values(), *VARIANTS.values())}
-    before = Alternative(origin.cause, "The recordings alone spoke for it.")
-    others = (each for each in origin.alternatives if each.cause is not cause)
-    return replace(
-        origin,
-        cause=cause,
-        evidence=tuple(remedy.meaning if words in meant else words for words in origin.evidence),
-        advice=(knob.advice, *(line for line in remedy.advice if line != knob.advice)),
-        confirm=remedy.confirm,
-        alternatives=(before, *others),
-    )
+    return with_cause(origin, refined(origin.cause, origin.group, knob.name), (knob.advice,))
 
 
 def _remarked(diagnosis: Diagnosis, remark: str) -> Diagnosis:

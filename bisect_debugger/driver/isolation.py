@@ -6,7 +6,9 @@ Python of the trainer, so that what it prints is what is reported.
 
 import contextlib
 import json
+import os
 import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +24,10 @@ REPEATS = 20
 _SECONDS = 600.0
 _BACKWARD = (Group.GRAD_OUT, Group.GRAD_SCRATCH, Group.GRAD)
 _FORWARD = (Group.FORWARD, Group.LOSS)
+_KEEPS_STATE = (
+    "executed alone, it returns something else at each call, and the very same sequence in every "
+    "process: it keeps state outside its module, such as a count or a generator of a file's"
+)
 _FROM_OUTSIDE = "what differs came in from outside, and no operator or module computed it"
 
 
@@ -162,42 +168,52 @@ def _tried(target: Target, bench: IsolationBench) -> Tried:
 
 
 def _executed(target: Target, python: str, folder: Path) -> Tried:
-    script = folder / "repro.py"
-    command = [python, str(script), "--json", "--repeats", str(REPEATS)]
-    try:
-        done = subprocess.run(
-            command,
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Tried(None, f"its script does not run ({type(error).__name__})")
-    told = _told(done.stdout)
-    if done.returncode not in (0, 1) or told is None:
-        last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-        return Tried(None, f"its script failed ({printable(last, 300)})")
+    told = _told_by(python, folder)
+    if isinstance(told, str):
+        return Tried(None, told)
     forward, backward = _repeats(told.get("forward")), _repeats(told.get("backward"))
-    return Tried(
-        Isolation(
-            forward=forward,
-            backward=backward,
-            component=target.component,
-            operator=target.operator,
-            as_recorded=bool(told.get("as_recorded")),
-            script=str(script),
-        )
+    isolation = Isolation(
+        forward=forward,
+        backward=backward,
+        component=target.component,
+        operator=target.operator,
+        as_recorded=bool(told.get("as_recorded")),
+        script=str(folder / "repro.py"),
     )
+    if isolation.is_reproduced:
+        # Repeats share a process: what counts its calls there differs without any chance.
+        again = _told_by(python, folder)
+        if isinstance(again, dict) and again.get("contents") == told.get("contents"):
+            return Tried(None, _KEEPS_STATE)
+    return Tried(isolation)
 
 
-def _told(output: str) -> dict[str, Any] | None:
-    for line in reversed(output.splitlines()):
-        with contextlib.suppress(ValueError):
-            found = json.loads(line)
-            return found if isinstance(found, dict) else None
-    return None
+def _told_by(python: str, folder: Path) -> dict[str, Any] | str:
+    """What the script tells in a process of its own, or a clause that says why it does not."""
+    with tempfile.TemporaryDirectory() as beside:
+        # Not its output: the culprit may print anything, also what looks like counts.
+        answer = Path(beside) / "told.json"
+        options = ("--repeats", str(REPEATS), "--json", str(answer))
+        try:
+            done = subprocess.run(
+                [python, str(folder / "repro.py"), *options],
+                check=False,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                timeout=_SECONDS,
+                stdin=subprocess.DEVNULL,
+                # Repeats of one process have one order of sets; so have both processes.
+                env={"PYTHONHASHSEED": "0", **os.environ},
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"its script does not run ({type(error).__name__})"
+        with contextlib.suppress(OSError, ValueError):
+            found = json.loads(answer.read_bytes())
+            if isinstance(found, dict):
+                return found
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
+    last = lines[-1] if lines else f"it ended with exit code {done.returncode} and told nothing"
+    return f"its script failed ({printable(last, 300)})"
 
 
 def _repeats(told: Any) -> Repeats | None:

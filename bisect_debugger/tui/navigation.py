@@ -161,7 +161,7 @@ class Navigator:
         onset = (await self._app.session.diagnose()).onset
         if onset is None:
             await self.show_step(0)
-            self.say("nothing diverged in training: these are the first events  (u: all)")
+            self.say("nothing diverged in training; this is the first step  (u: show equal events)")
         else:
             await self.go_to_event(onset.step, onset.buffer)
 

@@ -67,9 +67,8 @@ class TimelineScreen(BaseScreen):
         ribbon.show(session.ribbon, marks, row or 0)
         if onset is not None and onset.group in ribbon.groups:
             ribbon.group = ribbon.groups.index(onset.group)
-        if ribbon.columns < session.step_count <= _WHOLE_AT_FIRST:
-            while ribbon.zoom(1):
-                pass
+        if session.step_count <= _WHOLE_AT_FIRST:
+            ribbon.fit_whole()
         self._title_line()
 
     def repaint(self) -> None:
@@ -86,6 +85,7 @@ class TimelineScreen(BaseScreen):
             self.say("one step a cell" if by < 0 else "the whole run is in view")
         self._title_line()
 
+    @on(RibbonView.Fitted)
     def _title_line(self) -> None:
         each = self.query_one(RibbonView).each
         scale = "one step a cell" if each == 1 else f"{each:,} steps a cell"

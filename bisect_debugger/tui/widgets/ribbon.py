@@ -60,6 +60,9 @@ class RibbonView(Widget, can_focus=True):
     class Chosen(Message):
         """A cell was chosen."""
 
+    class Fitted(Message):
+        """The zoom follows the width, which was not known before."""
+
     class Wanted(Message):
         """Cells ``first:last`` came into view and were not read yet."""
 
@@ -77,6 +80,7 @@ class RibbonView(Widget, can_focus=True):
         self._ribbon = Ribbon(0, ())
         self._marks: Mapping[int, str] = {}
         self._asked: tuple[int, int, int] | None = None
+        self._to_fit = False
 
     def show(self, ribbon: Ribbon, marks: Mapping[int, str], row: int) -> None:
         """Show a ribbon.
@@ -158,6 +162,13 @@ class RibbonView(Widget, can_focus=True):
         self.each = wanted[0]
         self.changed()
         return True
+
+    def fit_whole(self) -> None:
+        """Zoom out until the whole run is in view, once the width is known."""
+        self._to_fit = not self.size.width
+        if not self._to_fit and self.columns < self._ribbon.steps:
+            while self.zoom(1):
+                pass
 
     def action_move(self, by: int) -> None:
         """Move by cells."""
@@ -299,4 +310,7 @@ class RibbonView(Widget, can_focus=True):
     def on_resize(self) -> None:
         """Pages are as wide as the screen."""
         self._asked = None
+        if self._to_fit and self.size.width:
+            self.fit_whole()
+            self.post_message(self.Fitted())
         self.refresh()
