@@ -213,7 +213,8 @@ def test_content_that_was_written_piece_by_piece_leads_to_who_wrote_the_piece() 
     for number, piece, whole in (("1", "p", "x"), ("2", "q", "y")):
         wrote = call("add_", [(1, "row")], [(1, piece)], line="m.py:2", arguments=number)
         sides.append([made, wrote, call("tanh", [(1, whole)], [(2, f"t{whole}")], event=12)])
-    found = explained(sides[0], sides[1])
+    first, second = sides
+    found = explained(first, second)
     assert found is not None
     assert (found.ended, found.operator.line) == (Ended.ARGUMENTS, "m.py:2")
 
