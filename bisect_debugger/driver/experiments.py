@@ -117,8 +117,8 @@ class Bench:
                     diagnosis.onset.step if diagnosis.onset else diagnosis.compared.last_step
                 )
             yours.unlink(missing_ok=True)
-        gravest = (Verdict.DIVERGED, Verdict.INCONCLUSIVE, Verdict.BIT_EQUAL)
-        return next(verdict for verdict in gravest if verdict in verdicts), min(onsets, default=-1)
+        gravest = max(verdicts, key=lambda verdict: verdict.gravity)
+        return gravest, min(onsets, default=-1)
 
 
 def repeats_for(diverged: int, pairs: int) -> int:
@@ -192,11 +192,11 @@ def _proven(
 ) -> Diagnosis:
     experiment = bench.done[found]
     knobs = [knob_called(name) for name in experiment.knobs]
-    changed = " and ".join(f"`{knob.name}` ({knob.meaning})" for knob in knobs)
+    named = " and ".join(f"`{knob.name}` ({knob.meaning})" for knob in knobs)
     alone = "alone " if len(knobs) == 1 else "together "
     without = baseline.onset_steps[0] if baseline.onset_steps else 0
     sentence = (
-        f"Proven: with {changed} {alone}{outcome_words(experiment, bench.steps)}; without, "
+        f"Proven: with {named} {alone}{outcome_words(experiment, bench.steps)}; without, "
         f"{len(baseline.onset_steps)} of {baseline.pairs} pairs diverge, at "
         f"{step_words(without)} ({luck_words(experiment, baseline)})."
     )

@@ -32,12 +32,6 @@ from bisect_debugger.twins import open_pair
 
 MOST_RUNS = 26
 FOLDER = Path(".bisect-debugger")
-_GRAVEST_FIRST = (
-    Verdict.DIVERGED,
-    Verdict.INCONCLUSIVE,
-    Verdict.WITHIN_TOLERANCE,
-    Verdict.BIT_EQUAL,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,14 +219,14 @@ def _judge(recorded: Sequence[Recorded], folder: Path, tolerance: float | None) 
     for rank in range(ranks):
         found.append(diagnose([run.files[rank] for run in recorded], tolerance))
     pairs: list[PairVerdict] = [pair for diagnosis in found for pair in diagnosis.pairs]
-    chosen = min(found, key=_first_and_gravest)
+    chosen = min(found, key=_gravest_and_first)
     files = (Path(chosen.runs[0].path), Path(chosen.runs[1].path))
     return TwinResult(replace(chosen, pairs=tuple(pairs)), folder, files)
 
 
-def _first_and_gravest(diagnosis: Diagnosis) -> tuple[int, int]:
+def _gravest_and_first(diagnosis: Diagnosis) -> tuple[int, int]:
     onset = diagnosis.onset.step if diagnosis.onset else sys.maxsize
-    return _GRAVEST_FIRST.index(diagnosis.verdict), onset
+    return -diagnosis.verdict.gravity, onset
 
 
 def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch) -> TwinResult:
