@@ -7,14 +7,15 @@ Python of the trainer, so that what it prints is what is reported.
 import contextlib
 import json
 import os
-import subprocess
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bisect_debugger.diagnosis.model import Diagnosis, Isolation, Origin, Repeats
+from bisect_debugger.driver.launch import run_command
 from bisect_debugger.driver.outcome import Recorded
 from bisect_debugger.driver.session import Settings
 from bisect_debugger.errors import BisectError, printable
@@ -194,25 +195,25 @@ def _told_by(python: str, folder: Path) -> dict[str, Any] | str:
         # Not its output: the culprit may print anything, also what looks like counts.
         answer = Path(beside) / "told.json"
         options = ("--repeats", str(REPEATS), "--json", str(answer))
+        deadline = time.monotonic() + _SECONDS
+
+        def tick() -> None:
+            if time.monotonic() > deadline:
+                raise TimeoutError
+
+        # Repeats of one process have one order of sets; so have both processes.
+        environment = {"PYTHONHASHSEED": "0", **os.environ}
+        command = [python, str(folder / "repro.py"), *options]
         try:
-            done = subprocess.run(
-                [python, str(folder / "repro.py"), *options],
-                check=False,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                timeout=_SECONDS,
-                stdin=subprocess.DEVNULL,
-                # Repeats of one process have one order of sets; so have both processes.
-                env={"PYTHONHASHSEED": "0", **os.environ},
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
+            # As a trainer is run: it ends with this command, however that ends.
+            done = run_command(command, environment, lambda piece: None, tick)
+        except (BisectError, TimeoutError) as error:
             return f"its script does not run ({type(error).__name__})"
         with contextlib.suppress(OSError, ValueError):
             found = json.loads(answer.read_bytes())
             if isinstance(found, dict):
                 return found
-    lines = done.stderr.decode(errors="replace").strip().splitlines()
-    last = lines[-1] if lines else f"it ended with exit code {done.returncode} and told nothing"
+    last = done.last_lines[-1] if done.last_lines else f"{done.words}, and it told nothing"
     return f"its script failed ({printable(last, 300)})"
 
 

@@ -18,6 +18,10 @@ from bisect_debugger.views.reach import NOTHING_REACHED, Reach, ReachRow, bar, r
 _STEP_WIDTH = 14
 
 
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 class ReachScreen(BaseScreen):
     """A line a component, a bar from the step on in which the difference arrived."""
 
@@ -70,7 +74,8 @@ class ReachScreen(BaseScreen):
             self.set_status("1: what was compared")
             return
         reached = sum(len(reach.rows) - 1 for reach in self._reaches)
-        self.set_title(f"Reach: {len(self._reaches)} origins reached {reached} components")
+        origins, components = _counted(len(self._reaches), "origin"), _counted(reached, "component")
+        self.set_title(f"Reach: {origins} reached {components}")
         table.show(len(lines), 0)
 
     def repaint(self) -> None:
