@@ -187,7 +187,7 @@ _KNOWN_CONTENTS = 100_000
 
 
 class Payload:
-    """Contents by element type, one 1-D dataset each, written once per digest."""
+    """Contents by element type, one 1-D dataset each; one that came lately is not written again."""
 
     def __init__(self, file: h5py.File) -> None:
         """Take the payload datasets of an open file."""

@@ -162,7 +162,7 @@ class RunWriter:
             layout: element type and shape.
             digest: 16-byte content digest.
             flags: `EventFlag` bits.
-            content: raw bytes to keep as payload; copied, once per digest.
+            content: raw bytes to keep as payload; copied, unless it came lately.
             stats: numbers of the content, at level ``stats`` and above.
         """
         with self._lock:

@@ -24,9 +24,6 @@ DEVICE_ALGORITHM = "multilinear-4x64/layout-seeded"
 DEVICE_EVERYWHERE = f"{DEVICE_ALGORITHM}/host-too"
 """Named by a run whose tensors on the host were hashed in this way too, as was asked for."""
 
-DIGEST_BYTES = 16
-
-
 Content = bytes | bytearray | memoryview | npt.NDArray[Any]
 """Anything with a contiguous buffer that xxhash reads in place."""
 
