@@ -21,17 +21,31 @@ __all__ = ["Recording", "attach", "record", "watch"]
 
 
 def record(name: str, value: object, component: str = "") -> None:
-    """Record a value by hand in the current recording; see `Recording.record`."""
+    """Record a value by hand in the current recording; see `Recording.record`.
+
+    The current recording is the innermost one that was entered, else the one that
+    ``bisect-debugger twin`` or ``record`` makes of this process. Without any nothing is done, so
+    the line may stay in the trainer.
+    """
     from probes.recording import current
 
-    current().record(name, value, component)
+    recording = current()
+    if recording is not None:
+        recording.record(name, value, component)
 
 
 def watch(target: object, method: str, name: str = "") -> None:
-    """Record what a method returns in the current recording; see `Recording.watch`."""
-    from probes.recording import current
+    """Record what a method returns in the current recording; see `record` and `Recording.watch`.
 
-    current().watch(target, method, name)
+    Before the recording of the process has begun, the object is kept in mind until then.
+    """
+    from probes.recording import current, watch_later
+
+    recording = current()
+    if recording is not None:
+        recording.watch(target, method, name)
+    else:
+        watch_later(target, method, name)
 
 
 class _Package(ModuleType):

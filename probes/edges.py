@@ -64,7 +64,11 @@ class Edges:
         except RuntimeError:
             return
         if address:
-            version = -1 if tensor.is_inference() else tensor._version
+            try:
+                version = tensor._version
+            except RuntimeError:
+                # As in `version_of`.
+                version = -1
             storage = ref(tensor.untyped_storage())
             self._outputs[address, tensor.numel()] = (storage, version, place)
 

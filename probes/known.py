@@ -32,17 +32,16 @@ class KnownTensors(dict[int, Known]):
     def remember(self, tensor: torch.Tensor, digest: bytes, form: Form) -> None:
         """Know a tensor that was just hashed, where torch counts its writes."""
         # A parameter is written through `.data` as a matter of course.
-        if type(tensor) is not torch.Tensor or tensor.is_inference():
+        if type(tensor) is not torch.Tensor:
+            return
+        try:
+            version = tensor._version
+        except RuntimeError:
+            # Made in inference mode.
             return
         key = id(tensor)
-        self[key] = (
-            weakref.ref(tensor),
-            tensor._version,
-            tensor.data_ptr(),
-            tensor.shape,
-            digest,
-            form,
-        )
+        address, shape = tensor.data_ptr(), form.shape
+        self[key] = (weakref.ref(tensor), version, address, shape, digest, form)
         try:
             # An operator made it, and autograd counts on nobody writing to it unseen.
             if tensor.grad_fn is not None:

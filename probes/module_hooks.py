@@ -12,7 +12,6 @@ therefore seen through hooks on the output tensors.
 import itertools
 import sys
 import warnings
-import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -42,6 +41,7 @@ from probes.nests import Beyond, held_by
 from probes.ports import Ports
 from probes.recorder import Recorder
 from probes.slots import LEFT_OUT, Slot
+from probes.while_alive import WhileAlive
 
 _NO_GRAD = int(EventFlag.NO_GRAD)
 _EVAL_MODE = int(EventFlag.EVAL_MODE)
@@ -85,10 +85,9 @@ class ModuleHooks:
         enters the outermost call from outside is the batch; else what enters a root is."""
         self._gradients = gradients
         self._unknown = unknown
-        self._strangers: dict[int, weakref.ref[torch.nn.Module]] = {}
-        # By id, for its speed: an entry goes when its module does.
-        self._ports: dict[int, Ports] = {}
-        self._alive: dict[int, weakref.ref[torch.nn.Module]] = {}
+        self._ports: WhileAlive[Ports] = WhileAlive()
+        self._strangers: WhileAlive[None] = WhileAlive()
+        """Introduced before, and nobody wanted them: a loss, or a network beside the roots."""
         self._key = _unique_key()
         self._install()
         self._quiet = _Quiet()
@@ -96,23 +95,14 @@ class ModuleHooks:
 
     def add(self, module: torch.nn.Module, name: ModuleName) -> None:
         """Record this module from now on."""
-        key = id(module)
-
-        def forget(gone: object) -> None:
-            # Another module may have the id by now.
-            if self._alive.get(key) is gone:
-                self._alive.pop(key, None)
-                self._ports.pop(key, None)
-
-        self._strangers.pop(key, None)
-        self._ports[key] = Ports(self.recorder, module, name, self._gradients)
-        self._alive[key] = weakref.ref(module, forget)
+        self._strangers.drop(module)
+        self._ports.keep(module, Ports(self.recorder, module, name, self._gradients))
 
     def remove(self) -> None:
         """Take all hooks away."""
         self._exporting.remove()
         self._uninstall()
-        self._ports, self._alive = {}, {}
+        self._ports.clear()
         self._quiet.remove()
 
     def listen(self, wanted: bool) -> None:
@@ -156,7 +146,7 @@ class ModuleHooks:
         if is_compiling():
             return
         ports, recorder = self._ports.get(id(module)), self.recorder
-        if ports is None and (self._unknown is None or self._is_stranger(module)):
+        if ports is None and (self._unknown is None or id(module) in self._strangers):
             return
         if _is_tracing() or fx_tracing._is_fx_tracing_flag:
             return
@@ -176,16 +166,10 @@ class ModuleHooks:
     def _introduce(self, module: torch.nn.Module) -> Ports | None:
         if self._unknown is not None:
             self._unknown(module)
-        key = id(module)
-        found = self._ports.get(key)
+        found = self._ports.get(id(module))
         if found is None:
-            self._strangers[key] = weakref.ref(module, lambda _: self._strangers.pop(key, None))
+            self._strangers.keep(module, None)
         return found
-
-    def _is_stranger(self, module: torch.nn.Module) -> bool:
-        """It was introduced before, and nobody wanted it: a loss, or a network beside the roots."""
-        known = self._strangers.get(id(module))
-        return known is not None and known() is module
 
     def _inputs(
         self,

@@ -7,7 +7,7 @@ clock of the recording.
 import functools
 import operator
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,12 +185,12 @@ class OptimizerProbe:
         if not self.recorder.active:
             return
         self._owner.before()
-        ports = self._parameters(optimizer)
-        self.recorder.see_all(
-            (port.gradient, parameter.grad)
-            for parameter, port in ports
-            if parameter.grad is not None
-        )
+        gradients = []
+        for parameter, port in self._parameters(optimizer):
+            gradient = parameter.grad
+            if gradient is not None:
+                gradients.append((port.gradient, gradient))
+        self.recorder.see_all(gradients)
 
     @guarded
     def _state(self, optimizer: torch.optim.Optimizer) -> None:
@@ -199,15 +199,18 @@ class OptimizerProbe:
         self.recorder.see_all(self._all_moments(optimizer))
         self._owner.after(self._ports)
 
-    def _all_moments(self, optimizer: torch.optim.Optimizer) -> Iterator[tuple[Slot, object]]:
+    def _all_moments(self, optimizer: torch.optim.Optimizer) -> list[tuple[Slot, object]]:
+        found: list[tuple[Slot, object]] = []
         for parameter, port in self._parameters(optimizer):
+            slots = port.moments
             for key, value in _moments(optimizer.state.get(parameter)):
                 if type(value) is torch.Tensor and type(key) is str:
-                    yield port.moments.get(key) or port.moment(key), value
+                    found.append((slots.get(key) or port.moment(key), value))
                 else:
                     for path, leaf in _numbers(value):
                         role = _role(key, path)
-                        yield port.moments.get(role) or port.moment(role), leaf
+                        found.append((slots.get(role) or port.moment(role), leaf))
+        return found
 
     def _hyper_parameters(self, index: int, group: dict[str, Any]) -> None:
         """Record those in force.
@@ -216,17 +219,17 @@ class OptimizerProbe:
         their digests.
         """
         recorder, known = self.recorder, self._in_force.get(index)
-        keys = tuple(key for key in group if key != "params")
-        values = tuple(map(group.__getitem__, keys))
+        order = tuple(group)
         if (
             known is not None
             and not recorder.keeps_content
-            and keys == known.keys
-            and all(map(operator.is_, values, known.values))
+            and order == known.order
+            and all(map(operator.is_, map(group.__getitem__, known.keys), known.values))
         ):
-            for slot, digest, form in known.events:
-                recorder.see_digest(slot, digest, form)
+            recorder.see_digests(known.events)
             return
+        keys = tuple(key for key in order if key != "params")
+        values = tuple(map(group.__getitem__, keys))
         seen = [
             (self._hyper_parameter(index, key, path), leaf)
             for key, value in zip(keys, values, strict=True)
@@ -238,7 +241,7 @@ class OptimizerProbe:
             read = [(slot, slot.read(leaf)) for slot, leaf in seen]
             events = [(slot, *found) for slot, found in read if found is not None]
             if len(events) == len(seen):
-                self._in_force[index] = _InForce(keys, values, events)
+                self._in_force[index] = _InForce(order, keys, values, events)
 
     def _hyper_parameter(self, group: int, key: str, path: str) -> Slot:
         place = (group, key, path)
@@ -251,21 +254,19 @@ class OptimizerProbe:
             )
         return found
 
-    def _parameters(
-        self, optimizer: torch.optim.Optimizer
-    ) -> Iterator[tuple[torch.Tensor, "_Port"]]:
+    def _parameters(self, optimizer: torch.optim.Optimizer) -> list[tuple[torch.Tensor, "_Port"]]:
         """The optimizer's parameters in its own order, also those of no named module."""
         bound, position = self._bound, 0
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if position == len(bound) or bound[position][0] is not parameter:
                     bound[position:] = [(parameter, self._port(parameter, position))]
-                yield bound[position]
                 position += 1
         # What left the optimizer is no longer kept alive by it, nor may it be by us.
         del bound[position:]
         if position < len(self._ports):
             self._ports = dict(bound)
+        return bound
 
     def _port(self, parameter: torch.Tensor, position: int) -> "_Port":
         port = self._ports.get(parameter)
@@ -281,6 +282,8 @@ class OptimizerProbe:
 class _InForce:
     """The hyper-parameters of one group that can only be replaced, and their events."""
 
+    order: tuple[str, ...]
+    """Keys of the whole group."""
     keys: tuple[str, ...]
     values: tuple[object, ...]
     events: list[tuple[Slot, bytes, Form]]

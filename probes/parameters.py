@@ -108,7 +108,8 @@ class Parameters:
             flags: of the events.
             stepped: those that are recorded also where they are as they were; None for all.
         """
-        empty = 0
+        recorder, empty = self._recorder, 0
+        plainly, plain = not recorder.keeps_content, list[tuple[Slot, bytes, Form]]()
         for watched in several:
             tensor, slot, before = watched.held.tensor, watched.slot, watched.digest
             found = slot.read(tensor)
@@ -118,16 +119,23 @@ class Parameters:
                 continue
             pieces: list[Piece] = []
             if found is None and slot.buffer != LEFT_OUT:
-                pieces = self._recorder.pieces_of(slot, tensor)
+                pieces = recorder.pieces_of(slot, tensor)
                 watched.digest = _joined(pieces)
             if stepped is not None and watched.digest == before:
-                took_part = watched.held.name.owner.root in self._recorder.ran
+                took_part = watched.held.name.owner.root in recorder.ran
                 if not took_part and tensor not in stepped:
                     continue
+            if found is not None and plainly:
+                plain.append((slot, *found))
+                continue
+            # In their order.
+            recorder.see_digests(plain, flags)
+            plain.clear()
             if found is not None:
-                self._recorder.see_again(slot, tensor, *found, flags)
+                recorder.see_again(slot, tensor, *found, flags)
             else:
-                self._recorder.see_pieces(slot, pieces, flags)
+                recorder.see_pieces(slot, pieces, flags)
+        recorder.see_digests(plain, flags)
         return empty
 
     def _slot(self, name: TensorName, subject: str = "") -> Slot:

@@ -1,4 +1,4 @@
-"""Contents of a run file: each once, large ones straight from the memory that they lie in.
+"""Contents of a run file, large ones straight from the memory that they lie in.
 
 A large content is written while it is recorded, before the trainer can go on and change it:
 nothing is copied but its ends, which share chunks with its neighbours. What is smaller waits as a
@@ -44,7 +44,7 @@ class _Tail:
 
 
 class Payload:
-    """Contents by element type, one 1-D dataset each, written once per digest."""
+    """Contents by element type, one 1-D dataset each; one that came lately is not written again."""
 
     def __init__(self, file: h5py.File, make_room: Callable[[int, int], None]) -> None:
         """Take the payload datasets of an open file.

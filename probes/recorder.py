@@ -92,6 +92,7 @@ class Recorder(Seeing):
             self.known.clear()
             self.ran.clear()
             self._keep_content()
+            self._looked_at = 0
             stopped = self.failed or self.closed or self._forked
             self.active = not stopped and self.selection.covers(self.step)
             if closed and not stopped:

@@ -5,7 +5,9 @@ models by itself.
 """
 
 import atexit
+import contextlib
 import sys
+import weakref
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -308,17 +310,33 @@ def raised_words(error: BaseException) -> str:
     return printable(f"{schema.RAISED} {type(error).__name__}: {error}")
 
 
-def current() -> Recording:
-    """The innermost recording that was entered with ``with``.
+def current() -> Recording | None:
+    """The innermost recording that was entered with ``with``, else that of the process.
 
-    Raises:
-        UsageError: there is none.
+    None where nothing is recorded, so that a trainer may keep what it records by hand.
     """
-    if not _stack:
-        raise UsageError(
-            "Nothing is being recorded; enter a recording first: with probes.attach(...)."
-        )
-    return _stack[-1]
+    return next(iter((*_stack[-1:], *_of_process)), None)
+
+
+def watch_later(target: object, method: str, name: str) -> None:
+    """Watch an object when the recording of the process begins, if it lives on and one does."""
+    with contextlib.suppress(TypeError):
+        _waiting.append((weakref.ref(target), method, name))
+
+
+def offer(recording: Recording) -> None:
+    """Let `current` find the recording of a program that was not edited, and watch what waits."""
+    _of_process[:] = [recording]
+    for reference, method, name in _waiting:
+        target = reference()
+        if target is not None:
+            try:
+                recording.watch(target, method, name)
+            except UsageError as error:
+                recording.recorder.writer.uncovered(str(error))
+    _waiting.clear()
 
 
 _stack: list[Recording] = []
+_of_process: list[Recording] = []
+_waiting: list[tuple[weakref.ref[object], str, str]] = []

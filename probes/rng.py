@@ -45,7 +45,9 @@ class Streams:
             "python": python_reader(random._inst),
             "numpy": legacy_reader(np.random.mtrand._rand),
         }
-        self._at: dict[str, dict[str, Slot]] = {}
+        self._plans: dict[str, list[tuple[str, Callable[[], object], Slot]]] = {}
+        """By boundary; made anew when there is one more stream."""
+        self._with_cuda = False
         self._last: dict[str, object] = {}
 
     def register(self, name: str, generator: object) -> None:
@@ -74,6 +76,7 @@ class Streams:
                 "numpy.random.Generator, numpy.random.RandomState or random.Random can be "
                 "registered"
             )
+        self._plans.clear()
 
     def boundary(self, name: str, *, unchanged: bool = False) -> None:
         """Record the states now.
@@ -82,34 +85,31 @@ class Streams:
             name: the boundary: ``init``, ``start``, ``forward``, ``loss``, ``optim``, ``end``.
             unchanged: the trainer did nothing since the last boundary, so nothing is read anew.
         """
-        readers = self._readers(name)
-        if unchanged:
-            kept = self._last
-            self._last = {stream: kept[stream] for stream, _ in readers if stream in kept}
-            readers = [reader for reader in readers if reader[0] not in kept]
-        else:
-            self._last = {}
-        for stream, read in readers:
-            self._last[stream] = read()
-        slots = self._at.setdefault(name, {})
+        if not self._with_cuda and cuda_is_initialized():  # type: ignore[no-untyped-call]
+            self._with_cuda = True
+            self._plans.clear()
+        kept, self._last = self._last if unchanged else {}, {}
         several = []
-        for stream, state in self._last.items():
-            slot = slots.get(stream)
-            if slot is None:
-                slot = slots[stream] = self._slot(stream, name)
+        for stream, read, slot in self._plans.get(name) or self._plan(name):
+            state = kept.get(stream)
+            if state is None:
+                state = read()
+            self._last[stream] = state
             several.append((slot, state))
         self._recorder.see_all(several)
 
-    def _readers(self, name: str) -> list[tuple[str, Callable[[], object]]]:
-        """Streams that are read at a boundary, and how."""
+    def _plan(self, name: str) -> list[tuple[str, Callable[[], object], Slot]]:
+        """Streams that are read at a boundary, how, and where their states go."""
         readers = [*self._frequent.items()]
-        if cuda_is_initialized():  # type: ignore[no-untyped-call]
+        if self._with_cuda:
             for device in range(torch.cuda.device_count()):
                 read = torch.cuda.default_generators[device].get_state
                 readers.append((f"torch_cuda:{device}", read))
         if name in BOUNDARIES_OF_ALL:
             readers += self._others.items()
-        return readers
+        plan = [(stream, read, self._slot(stream, name)) for stream, read in readers]
+        self._plans[name] = plan
+        return plan
 
     def first(self, name: str) -> None:
         """Record the state of a generator that was registered just now, before it is drawn from.
@@ -135,10 +135,11 @@ def python_reader(source: random.Random) -> Callable[[], bytes]:
     if type(source).getstate is not random.Random.getstate:
         return lambda: repr(source.getstate()).encode()
     address = id(source) + object.__basicsize__
+    position, words = _memory(address, 4), _memory(address + 4, _TWISTER_BYTES - 4)
 
     def read() -> bytes:
-        raw = ctypes.string_at(address, _TWISTER_BYTES)
-        return raw[4:] + raw[:4] + repr(source.gauss_next).encode()  # type: ignore[attr-defined]
+        gauss = repr(source.gauss_next).encode()  # type: ignore[attr-defined]
+        return words.raw + position.raw + gauss
 
     laid_out = sys.implementation.name == "cpython" and (
         type(source).__basicsize__ >= object.__basicsize__ + _TWISTER_BYTES
@@ -155,8 +156,19 @@ def bits_reader(bits: np.random.BitGenerator) -> Callable[[], bytes]:
     """A function that reads the state of a numpy bit generator as bytes."""
     if type(bits) is np.random.MT19937:
         # `state` builds a dict and an array (46 us); the struct itself is read in about 1 us.
-        return lambda: ctypes.string_at(bits.ctypes.state_address, _TWISTER_BYTES)
+        memory = _memory(bits.ctypes.state_address, _TWISTER_BYTES)
+
+        def read(owner: object = bits) -> bytes:
+            # The memory is the owner's, so it is kept.
+            return memory.raw
+
+        return read
     return lambda: _canonical(bits.state)
+
+
+def _memory(address: int, size: int) -> "ctypes.Array[ctypes.c_char]":
+    """So many bytes as they stand there whenever they are asked for; they belong to another."""
+    return (ctypes.c_char * size).from_address(address)
 
 
 def legacy_reader(source: np.random.RandomState) -> Callable[[], bytes]:
@@ -174,16 +186,20 @@ def legacy_reader(source: np.random.RandomState) -> Callable[[], bytes]:
     if place is None or type(source) is not np.random.RandomState:
         return ask
 
-    def waiting() -> bytes:
-        flag_and_number = ctypes.string_at(id(source) + place - 8, 16)
-        return flag_and_number[:4] + flag_and_number[8:]
+    flag, number = _memory(id(source) + place - 8, 4), _memory(id(source) + place, 8)
+    bits: np.random.BitGenerator | None = None
+    read_bits: Callable[[], bytes] = bytes
 
     def read() -> bytes:
+        nonlocal bits, read_bits
         # Asked each time: the source may be given other bits.
-        return bits_reader(source._bit_generator)() + waiting()
+        now = source._bit_generator
+        if now is not bits:
+            bits, read_bits = now, bits_reader(now)
+        return read_bits() + flag.raw + number.raw
 
     told = source.get_state(legacy=False)
-    is_as_told = waiting() == _WAITING.pack(told["has_gauss"], told["gauss"])
+    is_as_told = flag.raw + number.raw == _WAITING.pack(told["has_gauss"], told["gauss"])
     return read if is_as_told and hasattr(source, "_bit_generator") else ask
 
 

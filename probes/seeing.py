@@ -57,6 +57,7 @@ class Seeing:
         self._event, self._pack = writer.event, writer.pack
         self._open, self._append = writer.open_step, writer.open_step.extend
         self._look_at = writer.bytes_per_look
+        self._looked_at = 0
         self._forms = Forms(writer.layout)
         self._on_host = selection.digest != "device"
         self._new_slot: type[Slot] = Slot if self._on_host else DeviceSlot
@@ -106,7 +107,9 @@ class Seeing:
             Buffer of its first part and how often `see` saw it in this step before, or None where
             nothing was recorded.
         """
-        found = self.known.still(value) if reuse else None
+        found = None
+        if reuse and id(value) in self.known:
+            found = self.known.still(value)
         buffer = slot.buffer
         if found is None:
             if buffer == LEFT_OUT:
@@ -156,7 +159,7 @@ class Seeing:
                 append(pack(buffer, found[1].number, found[0], flags, thread))
             else:
                 self.see_again(slot, value, *found, flags)
-        self._look()
+        self._look_if_due()
 
     def see_again(self, slot: Slot, value: object, digest: bytes, form: Form, flags: int) -> None:
         """Record a value that the slot has just read."""
@@ -174,6 +177,16 @@ class Seeing:
             slot.buffer = self._resolve(slot)
         if slot.buffer >= 0:
             self._note(slot.buffer, form, digest, flags)
+
+    def see_digests(self, several: Iterable[tuple[Slot, bytes, Form]], flags: int = 0) -> None:
+        """The same for several, in their order; cheaper than one by one."""
+        append, pack, thread = self._append, self._pack, self._thread()
+        for slot, digest, form in several:
+            if slot.buffer < 0:
+                slot.buffer = self._resolve(slot)
+            if slot.buffer >= 0:
+                append(pack(slot.buffer, form.number, digest, flags, thread))
+        self._look_if_due()
 
     @property
     def keeps_content(self) -> bool:
@@ -262,8 +275,14 @@ class Seeing:
         if not len(self._open) % self._look_at:
             self._look()
 
+    def _look_if_due(self) -> None:
+        """Look where several events were appended at once and may have passed the time."""
+        if not 0 <= len(self._open) - self._looked_at < self._look_at:
+            self._look()
+
     def _look(self) -> None:
         """Once in a while within a step: is it time to write, and may it go on so?"""
+        self._looked_at = len(self._open)
         self.writer.look()
         if self.writer.failed:
             self.fail(self.writer.failed)

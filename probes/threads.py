@@ -27,6 +27,12 @@ class ThreadNumbers:
         self._lock = threading.Lock()
         self.foreign: set[int] = set()
         """Numbers of threads that Python did not start, such as those of the autograd engine."""
+        self._numbered = 0
+
+    @property
+    def is_alone(self) -> bool:
+        """No more than one thread has asked so far."""
+        return self._numbered <= 1
 
     def current(self) -> int:
         """Number of the calling thread."""
@@ -37,6 +43,8 @@ class ThreadNumbers:
             return number
 
     def _number(self) -> int:
+        with self._lock:
+            self._numbered += 1
         ident = threading.get_ident()
         if ident == threading.main_thread().ident:
             return MAIN

@@ -165,7 +165,7 @@ class RunWriter:
             layout: element type and shape.
             digest: 16-byte content digest.
             flags: `EventFlag` bits.
-            content: raw bytes to keep as payload, once per digest; they may change afterwards.
+            content: raw bytes to keep as payload unless they came lately; may change afterwards.
             stats: numbers of the content, at level ``stats`` and above.
         """
         with self._lock:

@@ -6,6 +6,7 @@ from bisect_debugger.causality.looks import answered, look
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, OPTIMIZER_LOADED, THREAD_BESIDE
+from bisect_debugger.format.words import step_words
 from bisect_debugger.runs import RunFacts, SeedingCall
 
 ENTROPY = "entropy"
@@ -60,7 +61,7 @@ def loaded_just_before(case: Case) -> Finding:
         for call in _loads_until(facts, case.row.step):
             if call.step >= last:
                 where = printable(call.location)
-                return answered(True, f"{call.call} at {where}, in step {call.step}")
+                return answered(True, f"{call.call} at {where}, in {step_words(call.step)}")
     return answered(False, "no saved state was brought back since the last step")
 
 

@@ -40,14 +40,6 @@ class Conclusion:
     alternatives: tuple[Alternative, ...] = ()
 
 
-def classify(
-    case: Case, tree: Mapping[str, Node] | None = None
-) -> tuple[Cause, tuple[TrailStep, ...]]:
-    """The cause of one origin, and every question on the way; see `conclude`."""
-    conclusion = conclude(case, tree)
-    return conclusion.leaf.cause, conclusion.trail
-
-
 def conclude(case: Case, tree: Mapping[str, Node] | None = None) -> Conclusion:
     """Walk the tree for one origin.
 

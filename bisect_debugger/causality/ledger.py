@@ -49,6 +49,8 @@ class Ledger:
         self._by_content: dict[tuple[object, object], Taint] = {}
         self._loaded: dict[str, Taint] = {}
         self._returned: dict[str, Taint] = {}
+        self._contributed: dict[str, Taint] = {}
+        self._backward_over = False
         self.ever_loaded: Origins = NONE
         """Origins in anything that a data loader returned, in this step or an earlier one."""
         self.past: Origins = NONE
@@ -71,6 +73,11 @@ class Ledger:
     def taint(self, row: Row, origins: Origins) -> None:
         """Note that a differing event owes its difference to these origins."""
         entry = Taint(row, origins)
+        self._follow_backward(row)
+        if row.group is Group.GRAD_SCRATCH:
+            earlier = self._contributed.get(row.name)
+            joined = origins | earlier.origins if earlier else origins
+            self._contributed[row.name] = Taint(row, joined)
         self._current[row.group][row.name] = entry
         if is_loaded(row):
             # A loader returns its batch before the step that uses it.
@@ -85,10 +92,27 @@ class Ledger:
 
     def clear(self, row: Row) -> None:
         """Note that an event is equal: its buffer carries nothing any more."""
+        self._follow_backward(row)
         self._current[row.group].pop(row.name, None)
         self._loaded.pop(row.name, None)
         if row.group is Group.FORWARD:
             self._returned.pop(row.name, None)
+
+    def _follow_backward(self, row: Row) -> None:
+        """Contributions last until others follow an optimizer's step.
+
+        Of several optimizers each closes a step of its own: the contributions that the second one
+        sees stand in a step of the first.
+        """
+        if row.group is Group.GRAD_SCRATCH and self._backward_over:
+            self._contributed = {}
+        if row.group in (Group.GRAD_SCRATCH, Group.GRAD):
+            self._backward_over = row.group is Group.GRAD
+
+    def contributed(self, accept: Callable[[Row], bool]) -> Origins:
+        """Origins in contributions since an optimizer last saw gradients, whose row is accepted."""
+        found = (entry.origins for entry in self._contributed.values() if accept(entry.row))
+        return NONE.union(*found)
 
     def current(self, group: Group, name: str) -> Origins:
         """Origins in the buffer's current value."""

@@ -10,6 +10,7 @@ from bisect_debugger.causality.case import Answer, Case, Finding
 from bisect_debugger.causality.names import is_action as names_an_action
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
+from bisect_debugger.format.words import step_words
 from bisect_debugger.metrics.difference import DIFFERENT_SEED_REL_FRO, SAME_SEED_REL_FRO
 
 _DECIDING_FACTS = frozenset(
@@ -130,10 +131,10 @@ def only_moved(case: Case) -> Finding:
 def differs_from_the_first(case: Case) -> Finding:
     """The first recorded value differs already."""
     first = case.row.step <= case.first_step
-    when = "init" if case.row.step == INIT_STEP else f"step {case.row.step}"
+    when = step_words(case.row.step)
     if first:
         return answered(True, f"it differs in {when}, where it was first recorded")
-    return answered(False, f"equal in step {case.first_step}, first different in {when}")
+    return answered(False, f"equal in {step_words(case.first_step)}, first different in {when}")
 
 
 @look
@@ -141,7 +142,7 @@ def is_init(case: Case) -> Finding:
     """A parameter or module buffer before the first step."""
     row = case.row
     if not row.is_first_value:
-        return answered(False, f"group {row.group.label}, step {row.step}")
+        return answered(False, f"group {row.group.label}, {step_words(row.step)}")
     when = "at init" if row.step == INIT_STEP else f"when it appeared, in step {row.step}"
     return answered(True, f"{row.name} as it began, {when}")
 
@@ -189,7 +190,8 @@ def is_first_training_step(case: Case) -> Finding:
     """The origin stands in the first recorded training step."""
     first = max(case.first_step, 0)
     return answered(
-        case.row.step <= first, f"step {case.row.step}; first recorded in step {case.first_step}"
+        case.row.step <= first,
+        f"{step_words(case.row.step)}; first recorded in {step_words(case.first_step)}",
     )
 
 
@@ -291,7 +293,8 @@ def is_rounding(case: Case) -> Finding:
 def already_different(case: Case) -> Finding:
     """It differs where the window of the recording opens."""
     return answered(
-        case.opened, f"{case.row.name} differs in step {case.row.step}, the first that was recorded"
+        case.opened,
+        f"{case.row.name} differs in {step_words(case.row.step)}, the first that was recorded",
     )
 
 

@@ -153,7 +153,7 @@ RULES: dict[Group, tuple[Tier, ...]] = {
     Group.GRAD: (
         Tier("its contributions and what was accumulated", after.contributions),
         Tier("its value before", after.about_subject(Group.GRAD)),
-        Tier("a norm over all gradients (clipping)", after.all_in_step(Group.GRAD_SCRATCH)),
+        Tier("a norm over all gradients (clipping)", after.all_contributions),
         Tier("any gradient downstream", after.any_gradient, certain=False),
         Tier("any output, where no contribution was recorded", after.set_by_hand, certain=False),
     ),

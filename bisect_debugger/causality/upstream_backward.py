@@ -131,10 +131,19 @@ def about_subject(*groups: Group) -> Callable[[Place], Origins]:
 
 
 def contributions(place: Place) -> Origins:
-    """Every contribution of this step: a later equal one takes nothing of an earlier one back."""
-    return place.ledger.where_in_step(
-        [Group.GRAD_SCRATCH], lambda row: row.subject == place.row.subject
-    )
+    """Every contribution: a later equal one takes nothing of an earlier one back."""
+
+    def mine(row: Row) -> bool:
+        return row.subject == place.row.subject
+
+    in_step = place.ledger.where_in_step([Group.GRAD_SCRATCH], mine)
+    return in_step | place.ledger.contributed(mine)
+
+
+def all_contributions(place: Place) -> Origins:
+    """The contributions to any parameter, as a norm over all gradients takes them."""
+    in_step = place.ledger.where_in_step([Group.GRAD_SCRATCH], lambda row: True)
+    return in_step | place.ledger.contributed(lambda row: True)
 
 
 def set_by_hand(place: Place) -> Origins:

@@ -54,7 +54,7 @@ def _text(comparison: CheckpointComparison, verdict: Verdict, *, verbose: bool) 
 
 
 def _as_plain(comparisons: list[CheckpointComparison], verdicts: list[Verdict]) -> dict[str, Any]:
-    worst = max(verdicts, key=[Verdict.BIT_EQUAL, Verdict.WITHIN_TOLERANCE, Verdict.DIVERGED].index)
+    worst = max(verdicts, key=lambda verdict: verdict.gravity)
     return {
         "checkpoint_comparison_version": COMPARISON_VERSION,
         "verdict": worst,

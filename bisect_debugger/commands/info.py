@@ -4,6 +4,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 
 from bisect_debugger.commands.output import say
 from bisect_debugger.errors import printable
@@ -48,24 +49,8 @@ def _facts(recorded: Run) -> dict[str, object]:
         "events": recorded.event_count,
         "seconds": round(seconds, 3),
         "buffers": {group.label: groups[group] for group in sorted(groups)},
-        "seeding": [
-            {
-                "call": call.call,
-                "argument": call.argument,
-                "location": call.location,
-                "step": call.step,
-            }
-            for call in facts.seeding
-        ],
-        "loads": [
-            {
-                "call": call.call,
-                "argument": call.argument,
-                "location": call.location,
-                "step": call.step,
-            }
-            for call in facts.loads
-        ],
+        "seeding": [asdict(call) for call in facts.seeding],
+        "loads": [asdict(call) for call in facts.loads],
         "cross_checks": list(cross_checks(recorded)),
         "uncovered": list(facts.uncovered),
         "environment": dict(sorted(facts.environment.items())),

@@ -38,14 +38,6 @@ from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair, Row, open_pair
 
-_GRAVITY = {
-    Verdict.BIT_EQUAL: 0,
-    Verdict.WITHIN_TOLERANCE: 1,
-    Verdict.INCONCLUSIVE: 2,
-    Verdict.DIVERGED: 3,
-}
-"""Of several pairs, the gravest verdict speaks for all."""
-
 
 def diagnose(paths: Sequence[str | Path], tolerance: float | None = None) -> Diagnosis:
     """Compare two or more runs and find the origins of the first pair that differs.
@@ -67,7 +59,7 @@ def diagnose(paths: Sequence[str | Path], tolerance: float | None = None) -> Dia
             diagnosis = diagnose_pair(pair, tolerance)
         onset = diagnosis.onset.step if diagnosis.onset else None
         verdicts.append(PairVerdict(str(left), str(right), diagnosis.verdict, onset))
-        if chosen is None or _GRAVITY[diagnosis.verdict] > _GRAVITY[chosen.verdict]:
+        if chosen is None or diagnosis.verdict.gravity > chosen.verdict.gravity:
             chosen = diagnosis
     if chosen is None:
         raise UsageError("One run cannot be compared; name at least two.")

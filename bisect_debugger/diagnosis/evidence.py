@@ -8,11 +8,7 @@ from bisect_debugger.causality.walk import Found
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP
-
-
-def step_words(step: int) -> str:
-    """``init`` for -1, else ``step N``."""
-    return "init" if step == INIT_STEP else f"step {step}"
+from bisect_debugger.format.words import step_words
 
 
 def evidence_sentences(case: Case, found: Found, remedy: Remedy) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bisect_debugger.causality.causes import Cause
 from bisect_debugger.diagnosis.model import (
     Diagnosis,
     Excerpt,
@@ -20,12 +21,17 @@ from bisect_debugger.diagnosis.model import (
     Repeats,
     Zoom,
 )
+from bisect_debugger.diagnosis.refinement import with_cause, with_origins
+from bisect_debugger.errors import printable
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair
 
 NAME = "findings.json"
 VERSION = 1
 MOST_BYTES = 16 << 20
+_LONGEST_TEXT = 4096
+"""Most characters of a text, and most entries of a list."""
+_HIGHEST = 1 << 63
 
 T = TypeVar("T")
 _DAMAGED = "What earlier runs told about these twins ({}) cannot be read, and is left out."
@@ -94,6 +100,7 @@ def _kept(origin: Origin, plain: Origin | None) -> dict[str, Any]:
         "step": origin.step,
         "group": origin.group.label,
         "buffer": origin.buffer,
+        "cause": origin.cause.value,
         "proven": origin.proven,
         "operator": origin.operator,
         "location": origin.location,
@@ -112,10 +119,9 @@ def _merged(diagnosis: Diagnosis, value: dict[str, Any]) -> Diagnosis:
     for origin in diagnosis.origins:
         entry = kept.get(_place(origin))
         origins.append(origin if entry is None else _told(origin, entry))
-    remarks = _both(_texts(value["remarks"]), diagnosis.remarks)
+    remarks = _both(_sentences(value["remarks"]), diagnosis.remarks)
     return replace(
-        diagnosis,
-        origins=tuple(origins),
+        with_origins(diagnosis, origins),
         experiments=tuple(_experiment(entry) for entry in _of(list, value["experiments"])),
         isolation=_isolation(value["isolation"]),
         remarks=remarks,
@@ -123,13 +129,15 @@ def _merged(diagnosis: Diagnosis, value: dict[str, Any]) -> Diagnosis:
 
 
 def _told(origin: Origin, entry: dict[str, Any]) -> Origin:
+    cause = Cause(entry["cause"]) if "cause" in entry else origin.cause
+    refined = with_cause(origin, cause, _sentences(entry["advice"]))
     return replace(
-        origin,
+        refined,
         proven=_of(bool, entry["proven"]),
         operator=_of(str, entry["operator"]),
         location=_of(str, entry["location"]),
-        evidence=_both(_texts(entry["evidence"]), origin.evidence),
-        advice=_both(_texts(entry["advice"]), origin.advice),
+        evidence=_both(_sentences(entry["evidence"]), refined.evidence),
+        advice=_both(_sentences(entry["advice"]), refined.advice),
         zoom=_zoom(entry["zoom"]),
     )
 
@@ -174,6 +182,11 @@ def _experiment(entry: dict[str, Any]) -> Experiment:
     return Experiment(_texts(entry["knobs"]), *counts, onsets)
 
 
+def _sentences(value: object) -> tuple[str, ...]:
+    """Lines that a terminal is shown as they stand: whoever wrote the file may be a stranger."""
+    return tuple(printable(text, _LONGEST_TEXT) for text in _texts(value))
+
+
 def _texts(value: object) -> tuple[str, ...]:
     return tuple(_of(str, text) for text in _of(list, value))
 
@@ -182,4 +195,8 @@ def _of(kind: type[T], value: object) -> T:
     # A bool is an int to Python and none here.
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"not a {kind.__name__}")
+    if isinstance(value, (str, list)) and len(value) > _LONGEST_TEXT:
+        raise ValueError("too long")
+    if isinstance(value, int) and abs(value) >= _HIGHEST:
+        raise ValueError("too large")
     return value

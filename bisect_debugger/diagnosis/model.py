@@ -46,6 +46,19 @@ class Verdict(StrEnum):
     DIVERGED = "diverged"
     INCONCLUSIVE = "inconclusive"
 
+    @property
+    def gravity(self) -> int:
+        """Of several verdicts, the gravest speaks for all; the higher, the graver."""
+        return _GRAVEST_LAST.index(self)
+
+
+_GRAVEST_LAST = (
+    Verdict.BIT_EQUAL,
+    Verdict.WITHIN_TOLERANCE,
+    Verdict.INCONCLUSIVE,
+    Verdict.DIVERGED,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:

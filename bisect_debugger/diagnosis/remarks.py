@@ -3,9 +3,10 @@
 from bisect_debugger.causality.walk import WalkResult
 from bisect_debugger.diagnosis.cases import environment_differences
 from bisect_debugger.diagnosis.conditions import command_remarks
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.survey import window_opening
 from bisect_debugger.errors import printable
+from bisect_debugger.format.schema import INIT_STEP
+from bisect_debugger.format.words import step_words
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair
 
@@ -21,9 +22,9 @@ def remarks_on(pair: Pair, walk: WalkResult) -> tuple[str, ...]:
         )
     if pair.a.step_count != pair.b.step_count:
         remarks.append(
-            f"The runs have another number of steps: the first ends at step {pair.a.last_step}, "
-            f"the second at step {pair.b.last_step}; compared up to step "
-            f"{pair.step_number(pair.step_count - 1)}."
+            f"The runs have another number of steps: the first ends at "
+            f"{step_words(pair.a.last_step)}, the second at {step_words(pair.b.last_step)}; "
+            f"compared up to {step_words(pair.step_number(pair.step_count - 1))}."
         )
     levels = {pair.a.facts.level, pair.b.facts.level}
     if "coarse" in levels:
@@ -55,7 +56,7 @@ def _not_numbers(pair: Pair) -> list[str]:
 def _incomplete(run: Run) -> str:
     if run.facts.complete:
         return ""
-    return (
-        f"{printable(str(run.path))} is incomplete ({printable(run.facts.end_reason)}); "
-        f"its last whole step is {run.last_step}."
-    )
+    end = f"its last whole step is {run.last_step}"
+    if run.last_step == INIT_STEP:
+        end = "no step of it is whole"
+    return f"{printable(str(run.path))} is incomplete ({printable(run.facts.end_reason)}); {end}."

@@ -1,8 +1,8 @@
 """The verdict in one sentence."""
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Compared, Diagnosis, Origin, Verdict
 from bisect_debugger.errors import printable
+from bisect_debugger.format.words import step_words
 
 
 def span_words(compared: Compared) -> str:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from bisect_debugger.causality.walk import is_of_training
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Verdict
 from bisect_debugger.errors import printable
+from bisect_debugger.format.words import step_words
 from bisect_debugger.twins import Pair, Row, Status
 
 

@@ -1,9 +1,9 @@
 """The trail: the search as it was walked, and then the tree for the first origin."""
 
 from bisect_debugger.causality.walk import WalkResult
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, TrailStep
 from bisect_debugger.errors import printable
+from bisect_debugger.format.words import step_words
 from bisect_debugger.twins import Pair
 
 

@@ -1,13 +1,14 @@
 """Which operator, at which line, an origin began in, where a pass recorded operators."""
 
+import re
 from dataclasses import replace
 
 from bisect_debugger.causality.walk import Found
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Origin, Zoom
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP
+from bisect_debugger.format.words import step_words
 from bisect_debugger.runs.operators import (
     DamagedOperators,
     Operator,
@@ -29,6 +30,10 @@ _NAMED = (
     Ended.THREADS,
 )
 """Where the operator itself is what differs; else it is only where the difference is first seen."""
+
+
+_EACH = re.compile(r", (?=\w+=)")
+"""What stands between two arguments, and not within a list."""
 
 
 class Zoomed:
@@ -226,8 +231,8 @@ def _where(operator: Operator) -> str:
 def _arguments(finding: OperatorFinding) -> tuple[str, str]:
     """The arguments that differ, in either run."""
     assert finding.other is not None, "both runs called it"
-    left = finding.operator.arguments.split(", ")
-    right = finding.other.arguments.split(", ")
+    left = _EACH.split(finding.operator.arguments)
+    right = _EACH.split(finding.other.arguments)
     differing = [(x, y) for x, y in zip(left, right, strict=False) if x != y]
     if not differing:
         return "other arguments", "others"

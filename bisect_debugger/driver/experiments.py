@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bisect_debugger.causality.causes import REMEDIES, VARIANTS
 from bisect_debugger.causality.knobs import KNOBS, Knob, in_order_for, knob_called
 from bisect_debugger.diagnosis import Diagnosis, diagnose
-from bisect_debugger.diagnosis.model import Alternative, Experiment, Origin, Verdict
+from bisect_debugger.diagnosis.model import Experiment, Origin, Verdict
+from bisect_debugger.diagnosis.refinement import with_cause, with_origins
 from bisect_debugger.driver.minimal import smallest
 from bisect_debugger.driver.refining import refined
 from bisect_debugger.errors import BisectError
+from bisect_debugger.format.words import step_words
 from bisect_debugger.progress import ExperimentBegan, ExperimentEnded, Listener
 
 CONFIDENCE = 0.95
@@ -116,8 +117,8 @@ class Bench:
                     diagnosis.onset.step if diagnosis.onset else diagnosis.compared.last_step
                 )
             yours.unlink(missing_ok=True)
-        gravest = (Verdict.DIVERGED, Verdict.INCONCLUSIVE, Verdict.BIT_EQUAL)
-        return next(verdict for verdict in gravest if verdict in verdicts), min(onsets, default=-1)
+        gravest = max(verdicts, key=lambda verdict: verdict.gravity)
+        return gravest, min(onsets, default=-1)
 
 
 def repeats_for(diverged: int, pairs: int) -> int:
@@ -146,8 +147,7 @@ def luck_words(experiment: Experiment, baseline: Experiment) -> str:
 def outcome_words(experiment: Experiment, steps: int | None) -> str:
     """What came of an experiment, in words."""
     if experiment.onset_steps:
-        where = experiment.onset_steps[0]
-        return f"diverged at {'init' if where == -1 else f'step {where}'}"
+        return f"diverged at {step_words(experiment.onset_steps[0])}"
     end = "to their end" if steps is None else f"up to step {steps - 1}"
     return f"{experiment.equal_pairs} of {experiment.pairs} pairs equal {end}"
 
@@ -182,8 +182,8 @@ def _unfinished(bench: Bench) -> str:
     if bench.is_out_of_time():
         return "The experiments are not finished: time ran out; give them more with --budget."
     return (
-        "The experiments are not finished: the trainer does not run under some of the knobs, as "
-        "was said above."
+        "The experiments are not finished: under some of the knobs the trainer does not run, or "
+        "its runs cannot be compared to their end."
     )
 
 
@@ -198,7 +198,7 @@ def _proven(
     sentence = (
         f"Proven: with {named} {alone}{outcome_words(experiment, bench.steps)}; without, "
         f"{len(baseline.onset_steps)} of {baseline.pairs} pairs diverge, at "
-        f"{'init' if without == -1 else f'step {without}'} ({luck_words(experiment, baseline)})."
+        f"{step_words(without)} ({luck_words(experiment, baseline)})."
     )
     spoken_for = [
         index
@@ -212,7 +212,7 @@ def _proven(
     for index in spoken_for:
         proven = _with_proof(origins[index], sentence, [knob.advice for knob in knobs])
         origins[index] = _refined(proven, knobs[0]) if len(knobs) == 1 else proven
-    diagnosis = replace(diagnosis, origins=tuple(origins))
+    diagnosis = with_origins(diagnosis, origins)
     return diagnosis if spoken_for else _remarked(diagnosis, sentence)
 
 
@@ -227,21 +227,7 @@ def _with_proof(origin: Origin, sentence: str, advice: Sequence[str]) -> Origin:
 
 def _refined(origin: Origin, knob: Knob) -> Origin:
     """The origin with the cause that the proof speaks for."""
-    cause = refined(origin.cause, origin.group, knob.name)
-    if cause is origin.cause:
-        return origin
-    remedy = REMEDIES[cause]
-    meant = {known.meaning for known in (*REMEDIES.values(), *VARIANTS.values())}
-    before = Alternative(origin.cause, "The recordings alone spoke for it.")
-    others = (each for each in origin.alternatives if each.cause is not cause)
-    return replace(
-        origin,
-        cause=cause,
-        evidence=tuple(remedy.meaning if words in meant else words for words in origin.evidence),
-        advice=(knob.advice, *(line for line in remedy.advice if line != knob.advice)),
-        confirm=remedy.confirm,
-        alternatives=(before, *others),
-    )
+    return with_cause(origin, refined(origin.cause, origin.group, knob.name), (knob.advice,))
 
 
 def _remarked(diagnosis: Diagnosis, remark: str) -> Diagnosis:

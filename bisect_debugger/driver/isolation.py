@@ -6,13 +6,16 @@ Python of the trainer, so that what it prints is what is reported.
 
 import contextlib
 import json
-import subprocess
+import os
+import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bisect_debugger.diagnosis.model import Diagnosis, Isolation, Origin, Repeats
+from bisect_debugger.driver.launch import run_command
 from bisect_debugger.driver.outcome import Recorded
 from bisect_debugger.driver.session import Settings
 from bisect_debugger.errors import BisectError, printable
@@ -22,6 +25,10 @@ REPEATS = 20
 _SECONDS = 600.0
 _BACKWARD = (Group.GRAD_OUT, Group.GRAD_SCRATCH, Group.GRAD)
 _FORWARD = (Group.FORWARD, Group.LOSS)
+_KEEPS_STATE = (
+    "executed alone, it returns something else at each call, and the very same sequence in every "
+    "process: it keeps state outside its module, such as a count or a generator of a file's"
+)
 _FROM_OUTSIDE = "what differs came in from outside, and no operator or module computed it"
 
 
@@ -162,42 +169,52 @@ def _tried(target: Target, bench: IsolationBench) -> Tried:
 
 
 def _executed(target: Target, python: str, folder: Path) -> Tried:
-    script = folder / "repro.py"
-    command = [python, str(script), "--json", "--repeats", str(REPEATS)]
-    try:
-        done = subprocess.run(
-            command,
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Tried(None, f"its script does not run ({type(error).__name__})")
-    told = _told(done.stdout)
-    if done.returncode not in (0, 1) or told is None:
-        last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-        return Tried(None, f"its script failed ({printable(last, 300)})")
+    told = _told_by(python, folder)
+    if isinstance(told, str):
+        return Tried(None, told)
     forward, backward = _repeats(told.get("forward")), _repeats(told.get("backward"))
-    return Tried(
-        Isolation(
-            forward=forward,
-            backward=backward,
-            component=target.component,
-            operator=target.operator,
-            as_recorded=bool(told.get("as_recorded")),
-            script=str(script),
-        )
+    isolation = Isolation(
+        forward=forward,
+        backward=backward,
+        component=target.component,
+        operator=target.operator,
+        as_recorded=bool(told.get("as_recorded")),
+        script=str(folder / "repro.py"),
     )
+    if isolation.is_reproduced:
+        # Repeats share a process: what counts its calls there differs without any chance.
+        again = _told_by(python, folder)
+        if isinstance(again, dict) and again.get("contents") == told.get("contents"):
+            return Tried(None, _KEEPS_STATE)
+    return Tried(isolation)
 
 
-def _told(output: str) -> dict[str, Any] | None:
-    for line in reversed(output.splitlines()):
-        with contextlib.suppress(ValueError):
-            found = json.loads(line)
-            return found if isinstance(found, dict) else None
-    return None
+def _told_by(python: str, folder: Path) -> dict[str, Any] | str:
+    """What the script tells in a process of its own, or a clause that says why it does not."""
+    with tempfile.TemporaryDirectory() as beside:
+        # Not its output: the culprit may print anything, also what looks like counts.
+        answer = Path(beside) / "told.json"
+        options = ("--repeats", str(REPEATS), "--json", str(answer))
+        deadline = time.monotonic() + _SECONDS
+
+        def tick() -> None:
+            if time.monotonic() > deadline:
+                raise TimeoutError
+
+        # Repeats of one process have one order of sets; so have both processes.
+        environment = {"PYTHONHASHSEED": "0", **os.environ}
+        command = [python, str(folder / "repro.py"), *options]
+        try:
+            # As a trainer is run: it ends with this command, however that ends.
+            done = run_command(command, environment, lambda piece: None, tick)
+        except (BisectError, TimeoutError) as error:
+            return f"its script does not run ({type(error).__name__})"
+        with contextlib.suppress(OSError, ValueError):
+            found = json.loads(answer.read_bytes())
+            if isinstance(found, dict):
+                return found
+    last = done.last_lines[-1] if done.last_lines else f"{done.words}, and it told nothing"
+    return f"its script failed ({printable(last, 300)})"
 
 
 def _repeats(told: Any) -> Repeats | None:

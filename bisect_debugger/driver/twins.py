@@ -26,17 +26,12 @@ from bisect_debugger.driver.reporting import RunReport, Watch
 from bisect_debugger.driver.session import Settings
 from bisect_debugger.driver.zoom import elsewhere_words, moved_words, zoom_steps
 from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.format.words import step_words
 from bisect_debugger.progress import ExperimentsBegan, Judging, Phase, Told, TwinsBegan
 from bisect_debugger.twins import open_pair
 
 MOST_RUNS = 26
 FOLDER = Path(".bisect-debugger")
-_GRAVEST_FIRST = (
-    Verdict.DIVERGED,
-    Verdict.INCONCLUSIVE,
-    Verdict.WITHIN_TOLERANCE,
-    Verdict.BIT_EQUAL,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +219,14 @@ def _judge(recorded: Sequence[Recorded], folder: Path, tolerance: float | None) 
     for rank in range(ranks):
         found.append(diagnose([run.files[rank] for run in recorded], tolerance))
     pairs: list[PairVerdict] = [pair for diagnosis in found for pair in diagnosis.pairs]
-    chosen = min(found, key=_first_and_gravest)
+    chosen = min(found, key=_gravest_and_first)
     files = (Path(chosen.runs[0].path), Path(chosen.runs[1].path))
     return TwinResult(replace(chosen, pairs=tuple(pairs)), folder, files)
 
 
-def _first_and_gravest(diagnosis: Diagnosis) -> tuple[int, int]:
+def _gravest_and_first(diagnosis: Diagnosis) -> tuple[int, int]:
     onset = diagnosis.onset.step if diagnosis.onset else sys.maxsize
-    return _GRAVEST_FIRST.index(diagnosis.verdict), onset
+    return -diagnosis.verdict.gravity, onset
 
 
 def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch) -> TwinResult:
@@ -318,17 +313,16 @@ def _baseline(result: TwinResult) -> Experiment:
 
 
 def _moved(before: int, now: int | None, steps: int) -> str:
-    where = "init" if before == -1 else f"step {before}"
+    where = step_words(before)
     if now is None:
         return (
             f"The onset did not come again: two more runs are bit-equal over {steps} steps, where "
             f"the first pair diverged at {where}. A race behaves so, and so does what depends on "
             "the hash seed or the clock: more runs (--runs) tell how often."
         )
-    there = "init" if now == -1 else f"step {now}"
     return (
-        f"The onset moved: {where} in the first pass, {there} in the second. A race behaves so, "
-        "and so does what depends on the clock."
+        f"The onset moved: {where} in the first pass, {step_words(now)} in the second. A race "
+        "behaves so, and so does what depends on the clock."
     )
 
 

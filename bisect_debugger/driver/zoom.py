@@ -1,9 +1,9 @@
 """Which steps a second pass zooms into, and whether it met the same fault there."""
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis
 from bisect_debugger.errors import printable
 from bisect_debugger.format.schema import INIT_STEP
+from bisect_debugger.format.words import step_words
 from bisect_debugger.report.zoom import operator_words
 
 MOST_STEPS = 3

@@ -24,9 +24,6 @@ DEVICE_ALGORITHM = "multilinear-4x64/layout-seeded"
 DEVICE_EVERYWHERE = f"{DEVICE_ALGORITHM}/host-too"
 """Named by a run whose tensors on the host were hashed in this way too, as was asked for."""
 
-DIGEST_BYTES = 16
-
-
 Content = bytes | bytearray | memoryview | npt.NDArray[Any]
 """Anything with a contiguous buffer that xxhash reads in place."""
 
@@ -97,6 +94,11 @@ def chain_groups(
     A step without events of a group counts as well (its own digest is 0): the same events in
     two different steps must leave two different numbers for good.
     """
-    raw = np.stack([running, own], axis=1).astype("<u8", copy=False).tobytes()
-    pairs = (raw[start : start + 16] for start in range(0, len(raw), 16))
-    return np.array([xxhash.xxh3_64_intdigest(pair) for pair in pairs], dtype=np.uint64)
+    pairs = np.empty((GROUP_COUNT, 2), dtype="<u8")
+    pairs[:, 0], pairs[:, 1] = running, own
+    raw = pairs.tobytes()
+    chained = [xxhash.xxh3_64_intdigest(raw[start : start + 16]) for start in _PAIRS]
+    return np.array(chained, dtype=np.uint64)
+
+
+_PAIRS = range(0, 16 * GROUP_COUNT, 16)

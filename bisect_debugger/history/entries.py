@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bisect_debugger.errors import UnreadableRun, UsageError, printable
+from bisect_debugger.format.words import step_words
 
 VERSION = 1
 PATH = Path(".bisect-debugger/history.jsonl")
@@ -109,8 +110,8 @@ def from_diagnosis(diagnosis: Mapping[str, Any]) -> Entry:
     for origin in diagnosis["origins"]:
         step = origin["step"]
         proven = ", proven" if origin["proven"] else ""
-        where = "init" if step == -1 else f"step {int(step)}"
-        found.append(f"{origin['component']}: {origin['cause']} ({where}{proven})")
+        where = f"{step_words(int(step))}{proven}"
+        found.append(f"{origin['component']}: {origin['cause']} ({where})")
     cleared = diagnosis["compared"].get("cleared") or ()
     return Entry("", str(diagnosis["verdict"]), tuple(map(_text, cleared)), tuple(found))
 

@@ -31,19 +31,19 @@ class Distance:
         differing: of these, elements whose bits differ.
         squares: sum of the squares of A - B, over elements that are finite on both sides.
         reference: sum of the squares of A over the same.
-        nonfinite: NaN and Inf of the first side less those of the second.
+        one_sided: elements that are finite on one side only.
     """
 
     elements: int = 0
     differing: int = 0
     squares: float = 0.0
     reference: float = 0.0
-    nonfinite: int = 0
+    one_sided: int = 0
 
     @property
     def size(self) -> float:
         """To rank by: about relFro; inf where NaN or Inf stand on one side, 0 without numbers."""
-        if self.nonfinite:
+        if self.one_sided:
             return math.inf
         if not self.squares:
             return 0.0
@@ -66,26 +66,27 @@ class Distance:
         differing = int(np.count_nonzero(unequal(*words)))
         self.elements += len(a)
         self.differing += differing
-        if not differing or not is_number(dtype):
-            return
-        if dtype in _DIRECT and self._direct(a, b):
+        # A block without a difference counts as well: relFro is about the whole content.
+        if not is_number(dtype) or (dtype in _DIRECT and self._direct(a, b, differing)):
             return
         x, y = (decode(side, part_type(dtype)).reshape(-1) for side in words)
-        finite = np.isfinite(x) & np.isfinite(y)
-        self.nonfinite += int(np.count_nonzero(~np.isfinite(x)))
-        self.nonfinite -= int(np.count_nonzero(~np.isfinite(y)))
+        finite_a, finite_b = np.isfinite(x), np.isfinite(y)
+        finite = finite_a & finite_b
+        self.one_sided += int(np.count_nonzero(finite_a != finite_b))
         with np.errstate(all="ignore"):
             apart = np.where(finite, x - y, 0.0)
             self.squares += float(np.dot(apart, apart))
             kept = np.where(finite, x, 0.0)
             self.reference += float(np.dot(kept, kept))
 
-    def _direct(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
+    def _direct(self, a: npt.NDArray[Any], b: npt.NDArray[Any], differing: int) -> bool:
         """Sums in the elements' own precision; False where that overflows or meets a NaN."""
         with np.errstate(all="ignore"):
-            apart = a - b
+            apart = a - b if differing else a[:0]
             squares, reference = float(np.dot(apart, apart)), float(np.dot(a, a))
-        if not math.isfinite(squares) or not math.isfinite(reference) or not squares:
+        if not math.isfinite(squares) or not math.isfinite(reference):
+            return False
+        if differing and not squares:
             return False
         self.squares += squares
         self.reference += reference

@@ -4,7 +4,7 @@ import json
 from pathlib import PurePath
 
 from bisect_debugger.diagnosis.cases import environment_differences
-from bisect_debugger.diagnosis.evidence import step_words
+from bisect_debugger.format.words import step_words
 from bisect_debugger.note.escape import block, code, shell
 from bisect_debugger.runs import RunFacts
 from bisect_debugger.twins import Pair

@@ -1,7 +1,7 @@
 """The note: a diagnosis as GitHub-flavoured Markdown, reviewable without the runs."""
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis
+from bisect_debugger.format.words import step_words
 from bisect_debugger.note.conditions import render_environment, render_reproduce
 from bisect_debugger.note.escape import code, text
 from bisect_debugger.note.origin import render_origins

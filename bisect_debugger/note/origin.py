@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Origin, Reached
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.words import step_words
 from bisect_debugger.note.escape import block, code, text
 from bisect_debugger.report.numbers import difference_lines
 from bisect_debugger.report.said import Said, say_once

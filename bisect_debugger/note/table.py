@@ -1,6 +1,6 @@
 """The table of groups x steps in the form that determinism reports have."""
 
-from bisect_debugger.diagnosis.evidence import step_words
+from bisect_debugger.format.words import step_words
 from bisect_debugger.note.escape import code
 from bisect_debugger.report.grid import GridCell, GroupGrid, Named
 from bisect_debugger.report.table import letters_legend, size_words

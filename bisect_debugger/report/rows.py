@@ -1,8 +1,8 @@
 """The events of one step as text: what the UI's Buffers screen shows."""
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.words import step_words
 from bisect_debugger.metrics import Difference
 from bisect_debugger.twins import Pair, Row, Status
 

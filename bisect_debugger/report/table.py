@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.words import step_words
 from bisect_debugger.report.grid import GridCell, GroupGrid, Named
 from bisect_debugger.twins import Status
 

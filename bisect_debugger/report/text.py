@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin, TrailStep
 from bisect_debugger.errors import printable
+from bisect_debugger.format.words import step_words
 from bisect_debugger.report.numbers import difference_lines
 from bisect_debugger.report.said import Said, say_once
 from bisect_debugger.report.zoom import excerpt_lines, isolation_words, operator_line

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import ModalScreen
 from textual.worker import Worker
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.errors import BisectError
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.words import step_words
 from bisect_debugger.tui.filters import BadFilter
 from bisect_debugger.tui.screens.base import BaseScreen, P, Work
 from bisect_debugger.tui.screens.buffer import BufferScreen
@@ -161,7 +161,7 @@ class Navigator:
         onset = (await self._app.session.diagnose()).onset
         if onset is None:
             await self.show_step(0)
-            self.say("nothing diverged in training: these are the first events  (u: all)")
+            self.say("nothing diverged in training; this is the first step  (u: show equal events)")
         else:
             await self.go_to_event(onset.step, onset.buffer)
 

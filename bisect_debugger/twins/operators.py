@@ -13,6 +13,9 @@ from enum import Enum
 from bisect_debugger.runs.operators import Operator, OperatorStream
 from bisect_debugger.twins.align import align
 
+_TAKES_STORAGE = "source_Storage"
+"""How the overloads of ``aten::set_`` begin that are given a storage instead of a tensor."""
+
 
 class Ended(Enum):
     """What the walk back ended at."""
@@ -73,6 +76,9 @@ class AlignedOperators:
         last = self._returned(digests, events)
         if last is not None:
             return self._back_from(last)
+        read = self._given(digests)
+        if read is not None:
+            return self._back_from(*read)
         return self._nearest(events)
 
     def first_one_sided(self, events: int) -> OperatorFinding | None:
@@ -99,6 +105,18 @@ class AlignedOperators:
             return None
         return next((i for i in earlier if _returns(self.a[i], digests[0])), None)
 
+    def _given(self, digests: tuple[str, str]) -> tuple[int, tuple[int, int]] | None:
+        """The first operator that was given the content, and the memory that it lay in.
+
+        What is written piece by piece, through views, is returned by no operator as a whole.
+        """
+        for index, partner in sorted(self._partner.items()):
+            sides = (self.a[index].given, self.b[partner].given)
+            for x, y in zip(*sides, strict=False):
+                if (x.digest, y.digest) == digests and x.memory in self._writers:
+                    return index, (x.memory, y.memory)
+        return None
+
     def _nearest(self, events: int) -> OperatorFinding | None:
         """The last operator before an event whose content none of them returned."""
         before = [i for i, operator in enumerate(self.a) if operator.event <= events]
@@ -106,7 +124,13 @@ class AlignedOperators:
             return None
         return self._finding(Ended.UNSEEN, before[-1])
 
-    def _back_from(self, index: int) -> OperatorFinding:
+    def _back_from(self, index: int, given: tuple[int, int] | None = None) -> OperatorFinding:
+        """Walk back from an operator that returned the content, or was given it in a memory."""
+        if given is not None:
+            above = self._above(index, given)
+            if isinstance(above, OperatorFinding):
+                return above
+            index = above
         # Where the walk begins at a content that came in another turn, the pair is equal.
         if index in self._partner and not self._differs(index):
             return self._in_another_turn(index)
@@ -128,16 +152,20 @@ class AlignedOperators:
                 if left.digest != right.digest
             ]
             if not differing:
-                unread = not any(returned.digest for returned in operator.returned)
-                return self._finding(Ended.UNWRITTEN if unread else Ended.KERNEL, index)
-            memory, others = differing[0]
-            writers = [i for i in self._writers.get(memory, ()) if i < index]
-            above = next((i for i in reversed(writers) if self._differs(i)), None)
-            if not self._is_fed_alike(above, writers, others, partner):
-                return self._in_another_turn(index)
-            if above is None:
-                return self._unwritten(index, memory, writers)
+                return self._finding(_ended_at(operator), index)
+            above = self._above(index, differing[0])
+            if isinstance(above, OperatorFinding):
+                return above
             index = above
+
+    def _above(self, index: int, given: tuple[int, int]) -> int | OperatorFinding:
+        """What wrote the differing content that an operator was given in a memory, in each run."""
+        memory, others = given
+        writers = [i for i in self._writers.get(memory, ()) if i < index]
+        above = next((i for i in reversed(writers) if self._differs(i)), None)
+        if not self._is_fed_alike(above, writers, others, self._partner[index]):
+            return self._in_another_turn(index)
+        return self._unwritten(index, memory, writers) if above is None else above
 
     def _is_fed_alike(
         self, above: int | None, writers: Sequence[int], memory: int, before: int
@@ -218,6 +246,14 @@ class AlignedOperators:
             None if beside is None else self.a[beside],
             sum(_same_call(operator, earlier) for earlier in self.a[:index]),
         )
+
+
+def _ended_at(operator: Operator) -> Ended:
+    """What an operator is whose results differ although the tensors that went in are equal."""
+    if not any(returned.digest for returned in operator.returned):
+        return Ended.UNWRITTEN
+    # A storage that it takes over, as a batch of a loader's worker, is no recorded content.
+    return Ended.ENTERED if operator.overload.startswith(_TAKES_STORAGE) else Ended.KERNEL
 
 
 def _returns(operator: Operator, digest: str) -> bool:

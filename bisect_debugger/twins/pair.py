@@ -23,14 +23,7 @@ from bisect_debugger.twins.ends import (
     without_missing_end,
 )
 from bisect_debugger.twins.model import Row, Seen, Status
-from bisect_debugger.twins.ribbon import (
-    Band,
-    Ranks,
-    bands,
-    digest_ranks,
-    ranks_of_rows,
-    statuses_of_ranks,
-)
+from bisect_debugger.twins.ranks import Ranks, digest_ranks, ranks_of_rows, statuses_of_ranks
 from bisect_debugger.twins.search import FirstDifferences, first_true
 from bisect_debugger.twins.step import StepAligner
 
@@ -178,12 +171,8 @@ class Pair:
         statuses = map(statuses_of_ranks, self.ranks(lo, hi))
         return list(zip(steps, statuses, strict=True))
 
-    def bands(self, lo: int, hi: int, columns: int) -> Iterator[Band]:
-        """Common rows ``lo:hi`` in at most ``columns`` stretches; see `ribbon.bands`."""
-        return bands(self, lo, hi, columns)
-
     def ranks(self, lo: int, hi: int) -> Ranks:
-        """(n, GROUP_COUNT) how each group of common rows ``lo:hi`` compares; see `ribbon`."""
+        """(n, GROUP_COUNT) how each group of common rows ``lo:hi`` compares; see `twins.ranks`."""
         ranks = digest_ranks(*self._picked(Run.group_digests, lo, hi))
         if self._verifies or self._openings:
             unsure = self.steps_apart(lo, hi) & self._verifies

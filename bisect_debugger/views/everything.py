@@ -7,14 +7,15 @@ screens show, a section each.
 from collections.abc import Iterator
 from pathlib import Path
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.words import step_words
 from bisect_debugger.report.grid import GroupGrid
 from bisect_debugger.report.rows import render_rows
 from bisect_debugger.report.table import render_grid
 from bisect_debugger.twins import Pair, Row, Status
+from bisect_debugger.twins.bands import bands as bands_of
 from bisect_debugger.views.buffer import BufferView, buffer_view, histogram_lines, map_lines
 from bisect_debugger.views.chart import log_chart
 from bisect_debugger.views.digits import Marked, SideBySide
@@ -110,7 +111,7 @@ def ribbon_lines(pair: Pair, diagnosis: Diagnosis) -> list[str]:
         pair: the twins.
         diagnosis: marks where origins began (O), and what is first visible (V).
     """
-    bands = list(pair.bands(0, pair.step_count, RIBBON_COLUMNS))
+    bands = list(bands_of(pair, 0, pair.step_count, RIBBON_COLUMNS))
     if not bands:
         return ["the runs share no step"]
     groups = recorded_groups(pair)

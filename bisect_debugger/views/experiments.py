@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from bisect_debugger.causality.knobs import KNOBS
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Experiment
 from bisect_debugger.errors import printable
+from bisect_debugger.format.words import step_words
 from bisect_debugger.report.zoom import isolation_words
 
 NONE_RUN = (

@@ -5,13 +5,12 @@ where they differ and no values were kept. Beside it stands how many events of t
 which is known at every level but `coarse`.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.words import step_words
 from bisect_debugger.twins import Pair, Row
 
 NEAR_ONSET = 24
@@ -129,8 +128,8 @@ def growth_words(growth: Growth) -> str:
     """What the chart shows, in a sentence or two."""
     if growth.measure is Measure.NONE:
         return "Not recorded: the runs hold no single events (level coarse)."
-    measured = [p for p in growth.points if p.rel_fro is not None and math.isfinite(p.rel_fro)]
-    above = [p for p in measured if p.rel_fro]
+    # Also those that no finite number measures: NaN or Inf somewhere, or a first run of zeros.
+    above = [p for p in growth.points if p.rel_fro]
     if growth.measure is Measure.SHARE:
         if not any(point.differs for point in growth.points):
             return "Equal in every step that was looked at; the chart shows the whole step."

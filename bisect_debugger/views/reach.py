@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
+from bisect_debugger.format.words import step_words
 from bisect_debugger.views.names import elide, pad
 
 NOTHING_REACHED = "It reached no other component in the steps that were compared."

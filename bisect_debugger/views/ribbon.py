@@ -6,35 +6,12 @@ run is.
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from bisect_debugger.format.groups import Group
-from bisect_debugger.twins import Pair, Status
+from bisect_debugger.twins import Pair
+from bisect_debugger.twins.bands import Band, bands
 
 _CELLS_KEPT = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class RibbonCell:
-    """Some steps in a row.
-
-    Attributes:
-        lo, hi: common rows ``lo:hi``.
-        first_step, last_step: their step numbers.
-        statuses: the worst status of each group in any of the steps.
-    """
-
-    lo: int
-    hi: int
-    first_step: int
-    last_step: int
-    statuses: tuple[Status, ...]
-
-    @property
-    def differing(self) -> tuple[Group, ...]:
-        """Groups that differ in any of the steps."""
-        pairs = zip(Group, self.statuses, strict=True)
-        return tuple(group for group, status in pairs if status.diverges)
 
 
 class Ribbon:
@@ -49,15 +26,15 @@ class Ribbon:
         """
         self.steps = steps
         self.recorded = recorded
-        self._cells: OrderedDict[tuple[int, int], RibbonCell] = OrderedDict()
+        self._cells: OrderedDict[tuple[int, int], Band] = OrderedDict()
 
-    def fill(self, each: int, number: int, cell: RibbonCell) -> None:
+    def fill(self, each: int, number: int, cell: Band) -> None:
         """Keep a cell of ``each`` steps."""
         self._cells[each, number] = cell
         if len(self._cells) > _CELLS_KEPT:
             self._cells.popitem(last=False)
 
-    def cell(self, each: int, number: int) -> RibbonCell | None:
+    def cell(self, each: int, number: int) -> Band | None:
         """A cell, or None where it was not read yet."""
         return self._cells.get((each, number))
 
@@ -77,25 +54,15 @@ def recorded_groups(pair: Pair) -> tuple[Group, ...]:
     return tuple(group for group in Group if group in found)
 
 
-def read_cells(pair: Pair, each: int, first: int, last: int) -> Iterator[tuple[int, RibbonCell]]:
+def read_cells(pair: Pair, each: int, first: int, last: int) -> Iterator[tuple[int, Band]]:
     """Cells ``first:last`` of ``each`` steps with their numbers, one at a time."""
     if each == 1:
         for row, (step, statuses) in enumerate(pair.cells(first, last), first):
-            yield row, RibbonCell(row, row + 1, step, step, statuses)
+            yield row, Band(row, row, step, step, statuses)
         return
     for number in range(first, last):
-        lo = number * each
-        for band in pair.bands(lo, min(lo + each, pair.step_count), 1):
-            yield (
-                number,
-                RibbonCell(
-                    band.first_row,
-                    band.last_row + 1,
-                    band.first_step,
-                    band.last_step,
-                    band.statuses,
-                ),
-            )
+        for band in bands(pair, number * each, (number + 1) * each, 1):
+            yield number, band
 
 
 def zoom_levels(steps: int, columns: int) -> tuple[int, ...]:

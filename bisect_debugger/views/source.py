@@ -70,7 +70,9 @@ def code_at(operator: str, location: str, folders: Sequence[Path]) -> Code:
     if path is None:
         return Code(operator, location, (), number, "the file is not on this machine")
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            # As Python counts them: a form feed or a Unicode separator ends no line.
+            lines = list(stream)
     except OSError:
         return Code(operator, location, (), number, "the file cannot be read")
     if not 0 < number <= len(lines):

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Verdict
 from bisect_debugger.errors import printable
+from bisect_debugger.format.words import step_words
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair
 

@@ -5,6 +5,7 @@ taken that define the names, and whatever these refer to: imports, functions, cl
 """
 
 import ast
+import io
 from collections.abc import Iterable, Iterator
 
 from bisect_debugger.errors import printable
@@ -111,6 +112,7 @@ def _text(source: str, statement: ast.stmt, package: str) -> str:
         return ast.unparse(statement)
     decorators = getattr(statement, "decorator_list", [])
     if decorators:
-        lines = source.splitlines()
-        return "\n".join(lines[decorators[0].lineno - 1 : statement.end_lineno])
+        # A form feed ends no line to Python's parser, though it does to `str.splitlines`.
+        lines = io.StringIO(source).readlines()
+        return "".join(lines[decorators[0].lineno - 1 : statement.end_lineno]).rstrip("\n")
     return ast.get_source_segment(source, statement) or ast.unparse(statement)

@@ -12,6 +12,7 @@ repeats differ; 0: none does.
 import argparse
 import contextlib
 import functools
+import hashlib
 import importlib.util
 import json
 import random
@@ -34,6 +35,7 @@ class Maker:
 
     def __init__(self, saved: dict[str, Any]) -> None:
         self.saved = saved
+        self.main: Any = None
         self.tensors: dict[int, Any] = {}
         self.leaves: dict[int, Any] = {}
         self.objects: dict[int, Any] = {}
@@ -127,7 +129,11 @@ class Maker:
         return importlib.import_module(name)
 
     def make_name(self, module: str, name: str) -> Any:
-        found: Any = culprit() if module == "__main__" else self.make_import(module)
+        if module == "__main__":
+            # Once for each repeat: a counter or generator of the file's would run on.
+            found = self.main = self.main or culprit()
+        else:
+            found = self.make_import(module)
         for part in name.split("."):
             found = getattr(found, part)
         return found
@@ -150,9 +156,8 @@ class Maker:
         return self.objects[index]
 
 
-@functools.cache
 def culprit() -> Any:
-    """What is needed of the program's main file."""
+    """What is needed of the program's main file, with its globals as they begin."""
     specification = importlib.util.spec_from_file_location("culprit", CULPRIT)
     assert specification is not None and specification.loader is not None, "it is a file"  # noqa: PT018 - no test
     found = importlib.util.module_from_spec(specification)
@@ -259,17 +264,21 @@ def count(results: list[list[bytes]]) -> dict[str, int]:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Execute the culprit again and again, alone.")
     parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.add_argument("--json", type=Path, help="write the counts there, as JSON")
     options = parser.parse_args()
     saved = torch.load(INPUTS, weights_only=True)
     set_up(saved)
     results = [forward(saved) for _ in range(options.repeats + 1)]
     told: dict[str, Any] = {"forward": count(results), "backward": None}
+    contents = hashlib.sha256(repr(results).encode())
     told["as_recorded"] = results[0] == [bits(tensor) for tensor in saved["outputs"]]
     if saved["upstream"]:
-        told["backward"] = count(backwards(saved, options.repeats + 1))
+        gradients = backwards(saved, options.repeats + 1)
+        told["backward"] = count(gradients)
+        contents.update(repr(gradients).encode())
     if options.json:
-        print(json.dumps(told))
+        # What the culprit prints may look like anything.
+        options.json.write_text(json.dumps({**told, "contents": contents.hexdigest()}))
     else:
         for name in ("forward", "backward"):
             if told[name] is not None:

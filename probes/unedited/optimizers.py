@@ -1,6 +1,5 @@
 """Every optimizer's steps, through torch's global hooks; numbered by order of first step."""
 
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from torch.optim.optimizer import (
 from probes.compiled_steps import note_compiled_step
 from probes.optimizer_hooks import OptimizerHooks, OptimizerProbe
 from probes.recorder import Recorder
+from probes.while_alive import WhileAlive
 
 
 class AllOptimizers:
@@ -33,8 +33,7 @@ class AllOptimizers:
             name_of: what an optimizer is called, given its number.
         """
         self._recorder, self._hooks, self._name_of = recorder, hooks, name_of
-        self._probes: dict[int, OptimizerProbe] = {}
-        self._alive: dict[int, weakref.ref[torch.optim.Optimizer]] = {}
+        self._probes: WhileAlive[OptimizerProbe] = WhileAlive()
         self._count = 0
         self._handles = [
             register_optimizer_step_pre_hook(self._before),
@@ -46,7 +45,7 @@ class AllOptimizers:
         for handle in self._handles:
             handle.remove()
         self._handles = []
-        self._probes, self._alive = {}, {}
+        self._probes.clear()
 
     def _before(
         self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any
@@ -65,25 +64,16 @@ class AllOptimizers:
             probe.after(optimizer, args, kwargs)
 
     def _probe_of(self, optimizer: torch.optim.Optimizer) -> OptimizerProbe | None:
-        key = id(optimizer)
-        probe = self._probes.get(key)
+        probe = self._probes.get(id(optimizer))
         if probe is None and not self._recorder.closed:
             try:
-                probe = self._introduce(key, optimizer)
+                probe = self._introduce(optimizer)
             except Exception as error:  # noqa: BLE001 - a probe must never change the run
                 self._recorder.fail_with(error)
         return probe
 
-    def _introduce(self, key: int, optimizer: torch.optim.Optimizer) -> OptimizerProbe:
-        def forget(gone: object) -> None:
-            # Another optimizer may have the id by now.
-            if self._alive.get(key) is gone:
-                self._alive.pop(key, None)
-                self._probes.pop(key, None)
-
+    def _introduce(self, optimizer: torch.optim.Optimizer) -> OptimizerProbe:
         name = self._name_of(optimizer, self._count)
         probe = self._hooks.probe(name, optimizer, self._count)
         self._count += 1
-        self._probes[key] = probe
-        self._alive[key] = weakref.ref(optimizer, forget)
-        return probe
+        return self._probes.keep(optimizer, probe)

@@ -83,9 +83,11 @@ class Session:
             return
         self._over = True
         torch_module._global_forward_pre_hooks.pop(_KEY, None)
+        from probes.recording import offer
         from probes.unedited.recording import UneditedRecording
 
         self.recording = UneditedRecording(self)
+        offer(self.recording)
         for call in self._seeds.calls:
             self.recording.note_seeding(*call)
         self._seeds.calls.clear()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bisect_debugger.diagnosis import findings
 from tests.causes.case import Case, Clean
 from tests.e2e.command_line import cli
 
@@ -110,10 +111,11 @@ def _twin(case: Case | Clean, folder: Path, runs: int, budget: str) -> tuple[dic
 
 
 def _plain(diagnosis: dict[str, Any], folder: Path) -> Told:
-    """What `compare` says of the runs that the diagnosis is about."""
+    """What `compare` says of the runs that the diagnosis is about, without what was proven."""
     if not diagnosis.get("origins"):
         return Told()
     paths = [run["path"] for run in diagnosis["runs"]]
+    (folder / paths[0]).with_name(findings.NAME).unlink(missing_ok=True)
     done = cli("compare", *paths, "--json", "-", cwd=folder)
     return _first_origin(json.loads(done.stdout)) if done.stdout else Told()
 

@@ -90,6 +90,35 @@ def test_what_cannot_be_taken_out_is_refused_with_the_reason(
     assert found["remarks"][0] == f"Not isolated: {reason}."
 
 
+@pytest.mark.parametrize("imported", [False, True])
+def test_what_keeps_count_outside_its_module_is_not_called_reproduced(
+    tmp_path: Path, imported: bool
+) -> None:
+    """Each process has its own order of the labels' set; repeats differ by the generator alone."""
+    trainer, counted = tmp_path / "hashed.py", tmp_path / "counted.py"
+    counted.write_text("import random\nDRAWS = random.Random(0)\n", encoding="utf-8")
+    begin = "from counted import DRAWS" if imported else "import random\nDRAWS = random.Random(0)"
+    text = HASHED.replace("return out", "return out + DRAWS.random()")
+    trainer.write_text(f"{begin}\n{text}", encoding="utf-8")
+    found = isolated(tmp_path, trainer=(sys.executable, str(trainer)))
+    if imported:
+        assert found["isolation"] is None
+        assert "it keeps state outside its module" in found["remarks"][0]
+    else:
+        assert found["isolation"]["forward"] == {"repeats": 20, "different": 0}
+
+
+def test_what_the_culprit_prints_is_no_count(tmp_path: Path) -> None:
+    trainer = tmp_path / "printing.py"
+    counts = json.dumps({"forward": {"repeats": 20, "different": 0}, "as_recorded": True})
+    told = f"print({counts!r}); print('no end', end=''); out = out + os.urandom(1)[0]\n        "
+    program = HASHED.replace("return out", f"{told}return out")
+    # A form feed ends a page and no line.
+    trainer.write_text(f"import os\n\f\n{program}", encoding="utf-8")
+    found = isolated(tmp_path, trainer=(sys.executable, str(trainer)))
+    assert found["isolation"]["forward"]["different"] > 10
+
+
 HASHED = """
 import torch
 

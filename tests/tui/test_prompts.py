@@ -130,7 +130,7 @@ async def test_where_nobody_can_go_is_said_in_the_status_line(keys: list[str], a
 async def test_nothing_covers_the_screen() -> None:
     async with opened(*CLEAN) as (app, pilot):
         await press(pilot, "f")
-        assert status(app).startswith("nothing diverged in training: these are the first events")
+        assert status(app).startswith("nothing diverged in training; this is the first step")
         await press(pilot, "colon", *"99", "enter")
         assert status(app) == "step 99 is not in both runs: they share init to step 2"
         await press(pilot, "8", "y")

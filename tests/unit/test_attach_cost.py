@@ -88,13 +88,14 @@ def test_an_event_costs_few_calls_of_python(tmp_path: Path) -> None:
     def counted(frame: FrameType, event: str, argument: object) -> None:
         calls[0] += event == "call" and "/probes/" in frame.f_code.co_filename
 
-    with probes.attach(model, optimizer, out=tmp_path / "a.h5"):
+    # A flush, which comes by the clock, is no part of an event.
+    with probes.attach(model, optimizer, out=tmp_path / "a.h5", flush_seconds=1e9):
         for _ in range(3):
             step()
         sys.setprofile(counted)
         step()
         sys.setprofile(None)
-    assert calls[0] <= 6.5 * events_of_a_step(tmp_path / "a.h5")
+    assert calls[0] <= 5 * events_of_a_step(tmp_path / "a.h5")
 
 
 def test_outside_the_window_hooks_do_not_lie_in_the_way(tmp_path: Path) -> None:

@@ -86,3 +86,8 @@ def test_relative_imports_become_absolute_and_guarded_ones_stay_guarded() -> Non
 def test_what_cannot_be_taken_is_refused(source: str, names: list[str], reason: str) -> None:
     with pytest.raises(NotIsolated, match=reason):
         definitions(source, names)
+
+
+def test_a_form_feed_ends_no_line() -> None:
+    text = definitions("import f\n\f\n@f.marked\ndef one():\n    return 1\n\f\ntwo = 2\n", ["one"])
+    assert text == "import f\n\n@f.marked\ndef one():\n    return 1"

@@ -1,6 +1,7 @@
 """Experiments: how often a pair is repeated, and what their results prove."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from bisect_debugger.causality.causes import REMEDIES
 from bisect_debugger.causality.knobs import KNOBS, in_order_for
 from bisect_debugger.diagnosis.model import Cause, Experiment
+from bisect_debugger.diagnosis.sentence import sentence_of
 from bisect_debugger.driver.experiments import Bench, explain, repeats_for
 from bisect_debugger.driver.refining import refined
 from bisect_debugger.format.groups import Group
@@ -108,7 +110,10 @@ def test_what_a_proof_says_of_the_cause_replaces_what_the_recordings_spoke_for(
     tmp_path: Path,
 ) -> None:
     found = diagnosis(origins=(origin(cause=Cause.RNG_STREAM, group=Group.DATA),))
+    found = replace(found, sentence=sentence_of(found))
     explained = explain(found, bench(tmp_path, {"hashseed"}, []), BASELINE)
+    assert "(rng-stream, " in found.sentence
+    assert explained.sentence == found.sentence.replace("(rng-stream, ", "(data-order, ")
     (told,) = explained.origins
     assert (told.cause, told.proven) == (Cause.DATA_ORDER, True)
     assert told.alternatives[0].cause is Cause.RNG_STREAM

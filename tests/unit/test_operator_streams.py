@@ -63,6 +63,17 @@ def test_other_results_from_equal_inputs_are_the_operators_own() -> None:
     assert (found.ended, found.operator.line) == (Ended.KERNEL, "m.py:2")
 
 
+def test_a_storage_that_is_taken_over_is_no_equal_input() -> None:
+    """A loader's worker hands its batch over as a storage, whose content is not recorded."""
+    takes = [
+        replace(call("set_", [(1, "")], [(2, c)]), overload="source_Storage_storage_offset")
+        for c in ("x", "y")
+    ]
+    found = explained([takes[0]], [takes[1]])
+    assert found is not None
+    assert found.ended is Ended.ENTERED
+
+
 def test_a_write_to_another_part_of_the_memory_is_walked_past() -> None:
     """A buffer is filled row by row; the row that differs is not the last one."""
     make = call("zeros", [], [(5, "0")])
@@ -193,3 +204,24 @@ def test_a_damaged_file_ends_the_reading(tmp_path: Path, line: bytes) -> None:
     operators_path(tmp_path / "a.h5").write_bytes(line + b"\n")
     with pytest.raises(DamagedOperators, match="line 1"):
         read_operators(tmp_path / "a.h5")
+
+
+def test_content_that_was_written_piece_by_piece_leads_to_who_wrote_the_piece() -> None:
+    """`y[0] += number`: no operator returns the whole of it, and the next one reads it."""
+    made = call("addmm", [(0, "i")], [(1, "h")])
+    sides = []
+    for number, piece, whole in (("1", "p", "x"), ("2", "q", "y")):
+        wrote = call("add_", [(1, "row")], [(1, piece)], line="m.py:2", arguments=number)
+        sides.append([made, wrote, call("tanh", [(1, whole)], [(2, f"t{whole}")], event=12)])
+    first, second = sides
+    found = explained(first, second)
+    assert found is not None
+    assert (found.ended, found.operator.line) == (Ended.ARGUMENTS, "m.py:2")
+
+
+def test_content_that_nobody_wrote_piece_by_piece_came_from_elsewhere() -> None:
+    made = call("addmm", [(0, "i")], [(1, "h")])
+    a, b = ([made, call("tanh", [(1, each)], [(2, f"t{each}")], event=12)] for each in "xy")
+    found = explained(a, b)
+    assert found is not None
+    assert (found.ended, found.operator.name) == (Ended.OUTSIDE, "aten::tanh")

@@ -17,6 +17,7 @@ from bisect_debugger.format.schema import END_COMPLETE
 from bisect_debugger.runs import Run, open_run
 from bisect_debugger.runs.run import BLOCK_ROWS
 from bisect_debugger.twins import Pair, Status, open_pair
+from bisect_debugger.twins.bands import bands
 from probes.writer import Header, RunWriter
 
 STEPS = 10_000
@@ -128,7 +129,7 @@ def test_a_zoomed_ribbon_says_what_its_steps_say(long: Path, parted: Path) -> No
     with open_pair(long, parted) as pair:
         pair.first_different_row()
         before = rows(pair)
-        found = list(pair.bands(0, pair.step_count, 80))
+        found = list(bands(pair, 0, pair.step_count, 80))
         read = rows(pair) - before
         assert [found[0].first_row, found[-1].last_row] == [0, STEPS - 1]
         assert all(one.last_row + 1 == two.first_row for one, two in pairwise(found))
@@ -163,15 +164,15 @@ def test_a_stretch_that_parts_for_one_step_is_not_taken_for_equal(tmp_path: Path
         writer.finish(END_COMPLETE)
         paths.append(writer.path)
     with open_pair(*paths) as pair:
-        bands = list(pair.bands(0, 1000, 4))
-        forward = [band.statuses[Group.FORWARD].symbol for band in bands]
-        user = [band.statuses[Group.USER].symbol for band in bands]
+        found = list(bands(pair, 0, 1000, 4))
+        forward = [band.statuses[Group.FORWARD].symbol for band in found]
+        user = [band.statuses[Group.USER].symbol for band in found]
         assert (forward, user) == (["=", "=", "≠", "="], ["·", "∅", "·", "="])
-        assert {band.statuses[Group.LOSS] for band in bands} == {Status.NOT_RECORDED}
-        assert [band.last_step for band in bands] == [248, 498, 748, 998]
+        assert {band.statuses[Group.LOSS] for band in found} == {Status.NOT_RECORDED}
+        assert [band.last_step for band in found] == [248, 498, 748, 998]
         assert list(pair.different_rows_before(1000)) == [701, 301]
         assert list(pair.different_rows_before(701)) == [301]
         assert list(pair.different_rows(0)) == [301, 701]
         # More columns than rows, and a stretch past the end.
-        assert [band.first_row for band in pair.bands(998, 2000, 80)] == [998, 999]
-        assert list(pair.bands(1000, 2000, 80)) == []
+        assert [band.first_row for band in bands(pair, 998, 2000, 80)] == [998, 999]
+        assert list(bands(pair, 1000, 2000, 80)) == []

@@ -7,7 +7,7 @@ import pytest
 
 from bisect_debugger.causality.case import Case
 from bisect_debugger.causality.causes import REMEDIES, Cause
-from bisect_debugger.causality.conclusion import classify, render_tree
+from bisect_debugger.causality.conclusion import conclude, render_tree
 from bisect_debugger.causality.looks import LOOKS
 from bisect_debugger.causality.nodes import Leaf, Question
 from bisect_debugger.causality.tree import ROOT, TREE
@@ -159,8 +159,9 @@ DESERVED: list[tuple[Cause, Case]] = [
 
 @pytest.mark.parametrize(("cause", "evidence"), DESERVED, ids=lambda value: str(value)[:24])
 def test_each_case_ends_at_its_cause(cause: Cause, evidence: Case) -> None:
-    found, trail = classify(evidence)
-    assert found is cause, [(step.node, step.answer) for step in trail]
+    found = conclude(evidence)
+    trail = found.trail
+    assert found.leaf.cause is cause, [(step.node, step.answer) for step in trail]
     assert trail[0].node == ROOT
     assert all(step.evidence for step in trail)
 
@@ -198,5 +199,5 @@ def test_the_printed_tree_holds_every_question_and_cause() -> None:
 
 def test_a_missing_value_is_not_taken_for_an_answer() -> None:
     unknown = replace(case(row(Group.FORWARD, role="in[0]")), difference=None, permuted=None)
-    _, trail = classify(unknown)
+    trail = conclude(unknown).trail
     assert [step.answer for step in trail if step.node == "between-values"] == ["not recorded"]

@@ -1,7 +1,9 @@
 """Growth of a difference over steps, from values or from shares, never past the last step."""
 
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bisect_debugger.format.groups import Group
@@ -38,6 +40,18 @@ def test_distances_from_values(tmp_path: Path) -> None:
     assert found[2] == pytest.approx(1e-2 / _norm(22), rel=1e-2)
     assert growth_words(growth).startswith("relFro ")
     assert "in step 2" in growth_words(growth)
+
+
+def test_a_distance_that_no_finite_number_measures(tmp_path: Path) -> None:
+    zeros = np.zeros_like(values(21))
+    first, second = plain_steps(2, s1_out=zeros), plain_steps(2, s1_out=nudged(zeros, by=1e-3))
+    a = write_run(tmp_path / "a.h5", first, level="full")
+    b = write_run(tmp_path / "b.h5", second, level="full")
+    with open_pair(a, b) as pair:
+        points = tuple(growth_points(pair, range(pair.step_count), OUT))
+    growth = Growth(OUT[1], OUT[0], points, 1, 3)
+    assert dict(growth.values())[1] == math.inf
+    assert growth_words(growth) == "relFro inf in step 1."
 
 
 def test_shares_where_no_values_were_kept(tmp_path: Path) -> None:

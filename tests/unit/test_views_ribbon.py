@@ -35,7 +35,11 @@ def test_a_cell_says_the_worst_of_its_steps(tmp_path: Path) -> None:
         assert single[6].differing == (Group.FORWARD,)
         assert single[0].first_step == -1
         coarse = dict(read_cells(pair, 4, 0, 3))
-        assert [(cell.lo, cell.hi) for cell in coarse.values()] == [(0, 4), (4, 8), (8, 10)]
+        assert [(cell.first_row, cell.last_row) for cell in coarse.values()] == [
+            (0, 3),
+            (4, 7),
+            (8, 9),
+        ]
         assert [bool(cell.differing) for cell in coarse.values()] == [False, True, False]
         assert coarse[1].statuses[Group.RNG] is Status.NOT_RECORDED
         assert recorded_groups(pair) == (Group.DATA, Group.PARAM, Group.FORWARD, Group.LOSS)

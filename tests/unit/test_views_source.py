@@ -19,6 +19,13 @@ def test_some_lines_around_the_place(tmp_path: Path) -> None:
     assert code_at("", f"{tmp_path}/model.py:1", []).lines[0] == (1, "line 1")
 
 
+def test_lines_are_counted_as_python_counts_them(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("a = 1\n\f\nb = '\u2028'\nc = 3\n", encoding="utf-8")
+    code = code_at("", "model.py:4", [tmp_path])
+    assert code.lines[-1] == (4, "c = 3")
+    assert [number for number, _ in code.lines] == [2, 3, 4]
+
+
 @pytest.mark.parametrize(
     ("location", "why"),
     [

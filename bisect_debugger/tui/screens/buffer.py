@@ -5,9 +5,9 @@ from typing import ClassVar
 from rich.text import Text
 from textual.widget import Widget
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.words import step_words
 from bisect_debugger.report.numbers import difference_lines
 from bisect_debugger.tui.look import Look
 from bisect_debugger.tui.screens.base import BaseScreen

@@ -8,8 +8,8 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.words import step_words
 from bisect_debugger.tui.filters import BadFilter, NameFilter, Order, select
 from bisect_debugger.tui.look import Look
 from bisect_debugger.tui.screens.base import BaseScreen

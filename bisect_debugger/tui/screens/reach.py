@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from bisect_debugger.diagnosis.evidence import step_words
+from bisect_debugger.format.words import step_words
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
@@ -16,6 +16,10 @@ from bisect_debugger.views.names import elide, pad
 from bisect_debugger.views.reach import NOTHING_REACHED, Reach, ReachRow, bar, reach_lines, reaches
 
 _STEP_WIDTH = 14
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 class ReachScreen(BaseScreen):
@@ -70,7 +74,8 @@ class ReachScreen(BaseScreen):
             self.set_status("1: what was compared")
             return
         reached = sum(len(reach.rows) - 1 for reach in self._reaches)
-        self.set_title(f"Reach: {len(self._reaches)} origins reached {reached} components")
+        origins, components = _counted(len(self._reaches), "origin"), _counted(reached, "component")
+        self.set_title(f"Reach: {origins} reached {components}")
         table.show(len(lines), 0)
 
     def repaint(self) -> None:

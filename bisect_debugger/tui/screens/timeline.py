@@ -8,14 +8,14 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.words import step_words
 from bisect_debugger.tui.look import groups_legend
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.ribbon import RibbonView
 from bisect_debugger.twins import Status
-from bisect_debugger.views.ribbon import RibbonCell
+from bisect_debugger.twins.bands import Band
 
 _WHOLE_AT_FIRST = 5_000
 """Steps of a run that is shown as a whole at first; a longer one begins at its onset."""
@@ -67,9 +67,8 @@ class TimelineScreen(BaseScreen):
         ribbon.show(session.ribbon, marks, row or 0)
         if onset is not None and onset.group in ribbon.groups:
             ribbon.group = ribbon.groups.index(onset.group)
-        if ribbon.columns < session.step_count <= _WHOLE_AT_FIRST:
-            while ribbon.zoom(1):
-                pass
+        if session.step_count <= _WHOLE_AT_FIRST:
+            ribbon.fit_whole()
         self._title_line()
 
     def repaint(self) -> None:
@@ -86,6 +85,7 @@ class TimelineScreen(BaseScreen):
             self.say("one step a cell" if by < 0 else "the whole run is in view")
         self._title_line()
 
+    @on(RibbonView.Fitted)
     def _title_line(self) -> None:
         each = self.query_one(RibbonView).each
         scale = "one step a cell" if each == 1 else f"{each:,} steps a cell"
@@ -125,7 +125,7 @@ class TimelineScreen(BaseScreen):
         self.set_status(f"enter: events  {_where(cell)}, {group.label}: {status}")
         self.query_one("#words", Static).update(self._words(cell, ribbon.groups))
 
-    def _words(self, cell: RibbonCell, shown: tuple[Group, ...]) -> Text:
+    def _words(self, cell: Band, shown: tuple[Group, ...]) -> Text:
         differing = [group.label for group in cell.differing]
         what = f"differs in {', '.join(differing)}" if differing else "nothing differs"
         text = Text(f"{_where(cell)}: {what}\n")
@@ -181,6 +181,6 @@ class TimelineScreen(BaseScreen):
         return "\n".join(lines)
 
 
-def _where(cell: RibbonCell) -> str:
+def _where(cell: Band) -> str:
     first = step_words(cell.first_step)
-    return first if cell.hi - cell.lo == 1 else f"{first} to {step_words(cell.last_step)}"
+    return first if cell.first_row == cell.last_row else f"{first} to {step_words(cell.last_step)}"

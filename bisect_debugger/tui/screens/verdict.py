@@ -9,9 +9,9 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from bisect_debugger.diagnosis.evidence import step_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
 from bisect_debugger.errors import printable
+from bisect_debugger.format.words import step_words
 from bisect_debugger.report.text import compared_words, dormancy_words, render_diagnosis
 from bisect_debugger.report.zoom import excerpt_lines, operator_words
 from bisect_debugger.tui.screens.base import BaseScreen

@@ -14,7 +14,8 @@ from textual.widget import Widget
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.tui.look import SHORT_GROUPS, Look
-from bisect_debugger.views.ribbon import Ribbon, RibbonCell, zoom_levels
+from bisect_debugger.twins.bands import Band
+from bisect_debugger.views.ribbon import Ribbon, zoom_levels
 
 HEAD = 10
 """Columns for the names of the groups."""
@@ -59,6 +60,9 @@ class RibbonView(Widget, can_focus=True):
     class Chosen(Message):
         """A cell was chosen."""
 
+    class Fitted(Message):
+        """The zoom follows the width, which was not known before."""
+
     class Wanted(Message):
         """Cells ``first:last`` came into view and were not read yet."""
 
@@ -76,6 +80,7 @@ class RibbonView(Widget, can_focus=True):
         self._ribbon = Ribbon(0, ())
         self._marks: Mapping[int, str] = {}
         self._asked: tuple[int, int, int] | None = None
+        self._to_fit = False
 
     def show(self, ribbon: Ribbon, marks: Mapping[int, str], row: int) -> None:
         """Show a ribbon.
@@ -119,12 +124,12 @@ class RibbonView(Widget, can_focus=True):
     def _first(self) -> int:
         return self.row // self.each // self.columns * self.columns
 
-    def cell(self, number: int) -> RibbonCell | None:
+    def cell(self, number: int) -> Band | None:
         """One cell by its number, None while it is being read."""
         return self._ribbon.cell(self.each, number)
 
     @property
-    def cursor_cell(self) -> RibbonCell | None:
+    def cursor_cell(self) -> Band | None:
         """The cell under the cursor, None while it is being read."""
         return self.cell(self.row // self.each)
 
@@ -157,6 +162,13 @@ class RibbonView(Widget, can_focus=True):
         self.each = wanted[0]
         self.changed()
         return True
+
+    def fit_whole(self) -> None:
+        """Zoom out until the whole run is in view, once the width is known."""
+        self._to_fit = not self.size.width
+        if not self._to_fit and self.columns < self._ribbon.steps:
+            while self.zoom(1):
+                pass
 
     def action_move(self, by: int) -> None:
         """Move by cells."""
@@ -298,4 +310,7 @@ class RibbonView(Widget, can_focus=True):
     def on_resize(self) -> None:
         """Pages are as wide as the screen."""
         self._asked = None
+        if self._to_fit and self.size.width:
+            self.fit_whole()
+            self.post_message(self.Fitted())
         self.refresh()

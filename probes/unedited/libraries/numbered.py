@@ -1,7 +1,6 @@
 """Names for objects that have none: by order of first use, which twins share."""
 
-import weakref
-from typing import Any
+from probes.while_alive import WhileAlive
 
 
 class Numbered:
@@ -11,21 +10,13 @@ class Numbered:
         """Number objects under a common name."""
         self._name = name
         self._count = 0
-        self._names: dict[int, tuple[Any, str]] = {}
+        self._names: WhileAlive[str] = WhileAlive()
 
     def of(self, thing: object) -> str:
         """The name of an object, the same as long as it lives."""
-        key = id(thing)
-        known = self._names.get(key)
+        known = self._names.get(id(thing))
         if known is None:
             name = f"{self._name}[{self._count}]" if self._count else self._name
             self._count += 1
-            known = self._names[key] = (self._until_gone(key, thing), name)
-        return known[1]
-
-    def _until_gone(self, key: int, thing: object) -> Any:
-        try:
-            return weakref.ref(thing, lambda gone: self._names.pop(key, None) and None)
-        except TypeError:
-            # It cannot be watched, so it is kept: its id must not become another's.
-            return thing
+            known = self._names.keep(thing, name)
+        return known

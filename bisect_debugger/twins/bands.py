@@ -3,31 +3,22 @@
 Nothing per event is read, and a stretch only as far as it has something left to tell.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from bisect_debugger.format.groups import GROUP_COUNT, Group
-from bisect_debugger.twins.model import Row, Status
-
-if TYPE_CHECKING:
-    from bisect_debugger.twins.pair import Pair
+from bisect_debugger.twins.model import Status
+from bisect_debugger.twins.pair import Pair
+from bisect_debugger.twins.ranks import HIGHEST, Ranks, statuses_of_ranks
 
 FIRST_LOOK = 64
 """Rows of a stretch that are read first: enough where the steps of a run are alike."""
 
 BLOCK = 4096
 """Most rows per read."""
-
-_ORDER = (Status.NOT_RECORDED, Status.EQUAL, Status.ONE_SIDED, Status.DIFFERS)
-"""What a stretch is said to be: the last of these that any of its steps is."""
-
-Ranks = npt.NDArray[np.int8]
-"""Indices into `_ORDER`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +41,16 @@ class Band:
     @property
     def diverges(self) -> bool:
         """Some group of it does."""
-        return any(status.diverges for status in self.statuses)
+        return bool(self.differing)
+
+    @property
+    def differing(self) -> tuple[Group, ...]:
+        """Groups that differ in any of the steps."""
+        pairs = zip(Group, self.statuses, strict=True)
+        return tuple(group for group, status in pairs if status.diverges)
 
 
-def bands(pair: "Pair", lo: int, hi: int, columns: int) -> Iterator[Band]:
+def bands(pair: Pair, lo: int, hi: int, columns: int) -> Iterator[Band]:
     """Common rows ``lo:hi`` in at most ``columns`` stretches of nearly equal length, in order.
 
     Lazy, so that a long run can be left in the middle. Reads at most the group digests of every
@@ -80,7 +77,7 @@ def bands(pair: "Pair", lo: int, hi: int, columns: int) -> Iterator[Band]:
         )
 
 
-def _stretch(pair: "Pair", first: int, end: int, recorded: set[Group]) -> Ranks:
+def _stretch(pair: Pair, first: int, end: int, recorded: set[Group]) -> Ranks:
     """The rank of each group over a stretch; stops as soon as nothing can change any more."""
     highest = [_most(pair, group, end) if group in recorded else 0 for group in Group]
     ranks = np.zeros(GROUP_COUNT, dtype=np.int8)
@@ -93,30 +90,7 @@ def _stretch(pair: "Pair", first: int, end: int, recorded: set[Group]) -> Ranks:
     return ranks
 
 
-def _most(pair: "Pair", group: Group, end: int) -> int:
+def _most(pair: Pair, group: Group, end: int) -> int:
     """The highest rank that a group can have before a row: none differs before its first."""
     row = pair.first_different_row_of(group)
-    return 1 if row is None or row >= end else len(_ORDER) - 1
-
-
-def digest_ranks(a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]) -> Ranks:
-    """Ranks (n, GROUP_COUNT) from group digests of the same shape."""
-    present = np.logical_or(a != 0, b != 0).astype(np.int8)
-    apart = (a != b).astype(np.int8)
-    both = np.logical_and(a != 0, b != 0).astype(np.int8)
-    # Absent 0, equal 1, one-sided 2, different 3.
-    ranks: Ranks = present + apart + apart * both
-    return ranks
-
-
-def statuses_of_ranks(ranks: Ranks) -> tuple[Status, ...]:
-    """A status per group."""
-    return tuple(_ORDER[rank] for rank in ranks.tolist())
-
-
-def ranks_of_rows(rows: Sequence[Row]) -> Ranks:
-    """(GROUP_COUNT,) ranks of one aligned step."""
-    ranks = np.zeros(GROUP_COUNT, dtype=np.int8)
-    for row in rows:
-        ranks[row.group] = max(ranks[row.group], 3 if row.diverges else 1)
-    return ranks
+    return 1 if row is None or row >= end else HIGHEST

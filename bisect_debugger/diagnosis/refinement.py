@@ -1,0 +1,52 @@
+"""An origin whose cause a proof named otherwise than the recordings did."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bisect_debugger.causality.causes import REMEDIES, VARIANTS, Cause
+from bisect_debugger.diagnosis.model import Alternative, Diagnosis, Origin
+from bisect_debugger.diagnosis.sentence import origin_words
+
+_MEANS_A_LOOK = frozenset((Cause.DATA_ORDER, Cause.SAMPLER_ORDER))
+"""Causes whose meaning says what the recordings show, and that a proof alone does not show."""
+
+
+def with_cause(origin: Origin, cause: Cause, first_advice: Sequence[str] = ()) -> Origin:
+    """The origin with the cause that a proof speaks for; what it was is an alternative.
+
+    Args:
+        origin: as the recordings alone speak of it.
+        cause: as it is known now.
+        first_advice: what stands before the advice of the cause.
+    """
+    if cause is origin.cause:
+        return origin
+    remedy = REMEDIES[cause]
+    meant = {known.meaning for known in (*REMEDIES.values(), *VARIANTS.values())}
+    meaning = () if cause in _MEANS_A_LOOK else (remedy.meaning,)
+    evidence: list[str] = []
+    for words in origin.evidence:
+        evidence += meaning if words in meant else (words,)
+    before = Alternative(origin.cause, "The recordings alone spoke for it.")
+    others = (each for each in origin.alternatives if each.cause is not cause)
+    return replace(
+        origin,
+        cause=cause,
+        evidence=tuple(evidence),
+        advice=tuple(dict.fromkeys((*first_advice, *remedy.advice))),
+        confirm=remedy.confirm,
+        alternatives=(before, *others),
+    )
+
+
+def with_origins(diagnosis: Diagnosis, origins: Sequence[Origin]) -> Diagnosis:
+    """The diagnosis with origins of which more is known; its sentence calls them as they are now.
+
+    Args:
+        diagnosis: with the origins as the recordings alone speak of them.
+        origins: the same ones, in the same order.
+    """
+    sentence = diagnosis.sentence
+    for before, now in zip(diagnosis.origins, origins, strict=True):
+        sentence = sentence.replace(origin_words(before), origin_words(now), 1)
+    return replace(diagnosis, origins=tuple(origins), sentence=sentence)
