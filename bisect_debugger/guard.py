@@ -20,6 +20,9 @@ PATIENCE_SECONDS = 60.0
 """A library that neither returns nor lets any other thread run for so long does not end at all:
 every read is of a bounded block."""
 
+INTERRUPT_SECONDS = 0.3
+"""How long a child has to act upon an interrupt of its own."""
+
 CRASHES = frozenset(
     getattr(signal, name)
     for name in ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGFPE", "SIGILL", "SIGSYS")
@@ -49,6 +52,8 @@ def guarded(work: Callable[[], int]) -> int:
     child = os.fork()
     if child == 0:
         os.close(heard)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _interrupt_once)
         threading.Thread(target=_beat, args=(told,), name="heartbeat", daemon=True).start()
         return work()
     os.close(told)
@@ -67,6 +72,12 @@ def guarded(work: Callable[[], int]) -> int:
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     return code
+
+
+def _interrupt_once(number: int, frame: FrameType | None) -> None:
+    """One is enough: the command is on its way out."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _beat(told: int) -> None:
@@ -98,17 +109,27 @@ def _listen(heard: int, child: int) -> bool:
 @contextlib.contextmanager
 def _handing_on(child: int) -> Iterator[None]:
     """Let the child decide what an interrupt means, and pass on what only the parent is sent."""
+    later: list[threading.Timer] = []
 
     def hand_on(number: int, frame: FrameType | None) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, number)
 
+    def hand_on_later(number: int, frame: FrameType | None) -> None:
+        # A terminal sends it to both, `kill` to one; a child that had its own is gone by then, or
+        # has set out to end and heeds no other.
+        if not later:
+            later.append(threading.Timer(INTERRUPT_SECONDS, hand_on, (number, frame)))
+            later[0].daemon = True
+            later[0].start()
+
     before = {number: signal.signal(number, hand_on) for number in _HANDED_ON}
-    # A terminal sends it to both.
-    before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, hand_on_later)
     try:
         yield
     finally:
+        for timer in later:
+            timer.cancel()
         for number, handler in before.items():
             signal.signal(number, handler)
 
