@@ -1,6 +1,7 @@
 """What holds for every test: the machine's own settings stay out, and CI repeats itself."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -9,6 +10,10 @@ from hypothesis import settings
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+# A shell starts what it puts into the background deaf to interrupts, and what that starts is too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 MACHINE_SETTINGS = (
     "NO_COLOR",
