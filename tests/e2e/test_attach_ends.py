@@ -137,7 +137,7 @@ with recording:
 
 def test_a_file_that_cannot_be_closed_is_said_and_not_raised(tmp_path: Path) -> None:
     rest = """
-recording.recorder.writer._close = lambda: open("/nowhere/at/all")
+recording.recorder.writer._on_disk.close = lambda: open("/nowhere/at/all")
 recording.close()
 print(torch.ones(1).item())
 """
