@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if argv is None and arguments and arguments[0] in READING:
         try:
-            return guarded(lambda: _main(arguments))
+            return guarded(lambda: _main(arguments), interrupts=arguments[0] != "open")
         except ReaderLost as lost:
             return _fail(_lost(arguments, lost), UNEXPECTED)
     return _main(arguments)

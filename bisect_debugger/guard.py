@@ -37,11 +37,13 @@ class ReaderLost(Exception):
     """The child crashed or did not end; the message says which, as a clause."""
 
 
-def guarded(work: Callable[[], int]) -> int:
+def guarded(work: Callable[[], int], interrupts: bool = True) -> int:
     """Do the work in a child of this process.
 
     Args:
         work: returns an exit code. It is called in the child, where this function returns too.
+        interrupts: an interrupt that only this process was sent reaches the child. Not for a
+            full-screen child, which decides about those of the terminal by itself.
 
     Raises:
         ReaderLost: the child crashed, or hung in a library.
@@ -57,7 +59,7 @@ def guarded(work: Callable[[], int]) -> int:
         threading.Thread(target=_beat, args=(told,), name="heartbeat", daemon=True).start()
         return work()
     os.close(told)
-    with _terminal_kept(), _handing_on(child):
+    with _terminal_kept(), _handing_on(child, interrupts):
         hung = _listen(heard, child)
         _, status = os.waitpid(child, 0)
     os.close(heard)
@@ -107,7 +109,7 @@ def _listen(heard: int, child: int) -> bool:
 
 
 @contextlib.contextmanager
-def _handing_on(child: int) -> Iterator[None]:
+def _handing_on(child: int, interrupts: bool) -> Iterator[None]:
     """Let the child decide what an interrupt means, and pass on what only the parent is sent."""
     later: list[threading.Timer] = []
 
@@ -124,7 +126,8 @@ def _handing_on(child: int) -> Iterator[None]:
             later[0].start()
 
     before = {number: signal.signal(number, hand_on) for number in _HANDED_ON}
-    before[signal.SIGINT] = signal.signal(signal.SIGINT, hand_on_later)
+    on_interrupt = hand_on_later if interrupts else signal.SIG_IGN
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, on_interrupt)
     try:
         yield
     finally:

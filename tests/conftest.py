@@ -14,6 +14,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 # A shell starts what it puts into the background deaf to interrupts, and what that starts is too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# `nohup` and the like keep their effect here, while children begin with the default.
+for deaf in (signal.SIGHUP, signal.SIGQUIT):
+    if signal.getsignal(deaf) is signal.SIG_IGN:
+        signal.signal(deaf, lambda number, frame: None)
 
 MACHINE_SETTINGS = (
     "NO_COLOR",

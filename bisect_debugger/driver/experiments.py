@@ -192,7 +192,7 @@ def _proven(
 ) -> Diagnosis:
     experiment = bench.done[found]
     knobs = [knob_called(name) for name in experiment.knobs]
-    named = " and ".join(f"`{knob.name}` ({knob.meaning})" for knob in knobs)
+    named = " and ".join(f"{knob.name} ({knob.meaning})" for knob in knobs)
     alone = "alone " if len(knobs) == 1 else "together "
     without = baseline.onset_steps[0] if baseline.onset_steps else 0
     sentence = (

@@ -44,7 +44,8 @@ class Outputs:
         except (OSError, RuntimeError) as error:
             # Without a home folder there is no cache folder, which is a RuntimeError.
             words = "sent to the clipboard; the cache folder cannot be written to"
-            app.say(f"{words}: {elide(str(error), 60)}")
+            why = getattr(error, "strerror", None) or str(error)
+            app.say(f"{words}: {elide(why, 60)}")
         else:
             # Whether a terminal takes what it is sent cannot be known; the file is certain.
             self._say_path("sent to the clipboard; also written to", path)

@@ -166,7 +166,7 @@ def test_the_cause_is_proven_by_changing_one_condition(tmp_path: Path) -> None:
     assert code == 1
     (origin,) = diagnosis["origins"]
     assert origin["proven"]
-    assert "with `entropy`" in origin["evidence"][0]
+    assert "with entropy (" in origin["evidence"][0]
     knobs = [experiment["knobs"] for experiment in diagnosis["experiments"]]
     assert knobs[0] == []
     assert ["entropy"] in knobs

@@ -63,7 +63,7 @@ def test_one_knob_proves_the_origin_and_stands_first_in_evidence_and_advice(
     explained = explain(found, bench(tmp_path, {"entropy"}, said), BASELINE)
     assert explained.origins[0].proven
     assert explained.origins[0].evidence[0] == (
-        "Proven: with `entropy` (the system's entropy replaced by a fixed stream) alone 3 of 3 "
+        "Proven: with entropy (the system's entropy replaced by a fixed stream) alone 3 of 3 "
         "pairs equal up to step 3; without, 2 of 2 pairs diverge, at step 1 (by luck alone that "
         "happens in 1.6 of 100 cases)."
     )
