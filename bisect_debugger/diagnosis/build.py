@@ -28,7 +28,12 @@ from bisect_debugger.diagnosis.model import (
 from bisect_debugger.diagnosis.remarks import remarks_on
 from bisect_debugger.diagnosis.seeding import seeding_source
 from bisect_debugger.diagnosis.sentence import sentence_of
-from bisect_debugger.diagnosis.survey import first_training_row, walk_pair, window_opening
+from bisect_debugger.diagnosis.survey import (
+    first_training_row,
+    last_compared_row,
+    walk_pair,
+    window_opening,
+)
 from bisect_debugger.diagnosis.threads import RACED_WORDS, stepped_otherwise
 from bisect_debugger.diagnosis.tolerance import Judged, within_tolerance
 from bisect_debugger.diagnosis.trail import search_trail
@@ -131,7 +136,7 @@ def _summary(run: Run) -> RunSummary:
 
 
 def _compared(pair: Pair) -> Compared:
-    first, last = pair.step_number(0), _last_step(pair)
+    first, last = pair.step_number(0), pair.step_number(last_compared_row(pair))
     uncovered = dict.fromkeys((*pair.a.facts.uncovered, *pair.b.facts.uncovered))
     events = min(pair.a.event_count, pair.b.event_count)
     return Compared(first, last, events, tuple(uncovered), window_opening(pair), _cleared(pair))
@@ -145,17 +150,6 @@ def _cleared(pair: Pair) -> tuple[str, ...]:
         for group in Group
         if group in recorded and pair.first_different_row_of(group) is None
     )
-
-
-def _last_step(pair: Pair) -> int:
-    """The last step that both runs closed, unless a difference stands in the open one behind it."""
-    last = pair.step_count - 1
-    number = pair.step_number(last)
-    if last and not (pair.a.is_closed(number) and pair.b.is_closed(number)):
-        training = first_training_row(pair)
-        if training is None or training < last:
-            return pair.step_number(last - 1)
-    return number
 
 
 def _onset(pair: Pair, walk: WalkResult, training: int | None) -> Onset | None:

@@ -56,7 +56,7 @@ def _not_numbers(pair: Pair) -> list[str]:
 def _incomplete(run: Run) -> str:
     if run.facts.complete:
         return ""
-    end = f"its last whole step is {run.last_step}"
-    if run.last_step == INIT_STEP:
+    end = f"its last whole step is {run.last_closed_step}"
+    if run.last_closed_step == INIT_STEP:
         end = "no step of it is whole"
     return f"{printable(str(run.path))} is incomplete ({printable(run.facts.end_reason)}); {end}."

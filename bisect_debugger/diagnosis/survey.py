@@ -35,6 +35,17 @@ def window_opening(pair: Pair) -> int | None:
     return first if first > INIT_STEP + 1 else None
 
 
+def last_compared_row(pair: Pair) -> int:
+    """The last step that both runs closed, unless a difference stands in the open one behind it."""
+    last = pair.step_count - 1
+    number = pair.step_number(last)
+    if last and not (pair.a.is_closed(number) and pair.b.is_closed(number)):
+        training = first_training_row(pair)
+        if training is None or training < last:
+            return last - 1
+    return last
+
+
 def first_training_row(pair: Pair) -> int | None:
     """First common row in which anything but streams and monitors differs, or None."""
     rows = [

@@ -37,15 +37,16 @@ def search_trail(pair: Pair, walk: WalkResult, diagnosis: Diagnosis) -> tuple[Tr
 
 
 def _completeness(pair: Pair) -> TrailStep:
-    complete = pair.a.facts.complete and pair.b.facts.complete
+    facts = [run.facts for run in (pair.a, pair.b)]
     evidence = "; ".join(
-        f"{printable(str(run.path))}: last whole step {run.last_step}"
-        + ("" if run.facts.complete else f", {printable(run.facts.end_reason)}")
+        f"{printable(str(run.path))}: last whole step {run.last_closed_step}"
+        + (f", {printable(run.facts.end_reason)}" if run.facts.end_reason else "")
         for run in (pair.a, pair.b)
     )
-    return TrailStep(
-        "Were both runs recorded to their end?", evidence, "yes" if complete else "no", "complete"
-    )
+    answer = "no"
+    if all(each.complete for each in facts):
+        answer = "as far as asked" if any(each.stopped for each in facts) else "yes"
+    return TrailStep("Were both runs recorded to their end?", evidence, answer, "complete")
 
 
 def _first_step(pair: Pair, diagnosis: Diagnosis) -> TrailStep:

@@ -107,7 +107,7 @@ class Zoomed:
         """Events of the row's step that its run recorded before it."""
         side, run = (row.a, self._pair.a) if row.a is not None else (row.b, self._pair.b)
         assert side is not None, "a row has at least one side"
-        return run.place_in_step(side.sequence)
+        return side.sequence - run.first_event(run.row_of_event(side.sequence))
 
     def _of_step(self, step: int) -> AlignedOperators | None:
         if step in self._aligned:

@@ -146,8 +146,11 @@ def _read(
     with process.stdout as stream:
         while piece := os.read(stream.fileno(), 1 << 16):
             tail.take(piece)
-            if output is not None:
-                output(piece)
+            try:
+                if output is not None:
+                    output(piece)
+            except Exception:  # noqa: BLE001 - a trainer never waits for a pipe that nobody reads
+                output = None
 
 
 _HANDED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)

@@ -165,14 +165,14 @@ class Run:
         return int(self._columns.read("steps/step", row, row + 1)[0])
 
     def is_closed(self, step: int) -> bool:
-        """An optimizer's step closed the last whole step; any other one is, or is init."""
+        """An optimizer's step closed the last step; any other one is, or is init."""
         if step != self.last_step or not self.step_count:
             return True
         return bool(self._columns.read("steps/closed", self.step_count - 1, self.step_count)[0])
 
     @property
     def last_step(self) -> int:
-        """Number of the last whole step, -1 (init) where no step was closed."""
+        """Number of the last row, also where no optimizer's step closed it; -1 is init."""
         return self.step_number(self.step_count - 1) if self.step_count else schema.INIT_STEP
 
     def running_digest(self, row: int) -> bytes:
@@ -219,8 +219,14 @@ class Run:
         """Steps that an optimizer step closed: all rows but init and a last one left open."""
         if not self.step_count:
             return 0
-        open_end = self.last_step > schema.INIT_STEP and not self.is_closed(self.last_step)
+        open_end = self.last_step != self.last_closed_step
         return self.step_count - (self.step_number(0) == schema.INIT_STEP) - open_end
+
+    @property
+    def last_closed_step(self) -> int:
+        """Number of the last step that an optimizer step closed, -1 (init) where none was."""
+        row = self.step_count - 1 - (not self.is_closed(self.last_step))
+        return self.step_number(row) if row >= 0 else schema.INIT_STEP
 
     def events(self, row: int) -> EventBlock:
         """The events of the step at this row; empty at level ``coarse``."""
@@ -282,7 +288,7 @@ class Run:
 
     def row_of_event(self, event: int) -> int:
         """Row of the step that holds an event, by binary search; -1 where none begins before it."""
-        return bisect_right(range(self.step_count), event, key=self._first_event) - 1
+        return bisect_right(range(self.step_count), event, key=self.first_event) - 1
 
     def first_step_of(self, key: tuple[Group, str]) -> int | None:
         """The first step that holds an event of a buffer, None where no step does.
@@ -329,10 +335,6 @@ class Run:
         with self._columns.decoding():
             return self.step_number(row), self.buffers[index].name
 
-    def place_in_step(self, event: int) -> int:
-        """How many events of its step stand before an event."""
-        return event - self._first_event(self.row_of_event(event))
-
     def edges(self) -> npt.NDArray[np.int64]:
         """Recorded dataflow, (n, 6).
 
@@ -362,11 +364,12 @@ class Run:
         with self._columns.decoding():
             return PayloadStore(self._columns, self.layouts)
 
-    def _first_event(self, row: int) -> int:
+    def first_event(self, row: int) -> int:
+        """Where the events of the step at this row begin."""
         return int(self._columns.read("steps/first_event", row, row + 1)[0])
 
     def _event_span(self, row: int) -> tuple[int, int]:
-        first = self._first_event(row)
+        first = self.first_event(row)
         count = int(self._columns.read("steps/event_count", row, row + 1)[0])
         return first, count
 

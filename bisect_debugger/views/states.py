@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bisect_debugger.diagnosis.model import Diagnosis, Verdict
+from bisect_debugger.diagnosis.survey import last_compared_row
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.runs import Run
@@ -41,13 +42,14 @@ class Compared:
 
 def compared_of(pair: Pair) -> Compared:
     """Read it off the runs."""
+    last = last_compared_row(pair)
     keys_a, keys_b = ({buffer.key: None for buffer in run.buffers} for run in (pair.a, pair.b))
     return Compared(
         _side(pair.a),
         _side(pair.b),
-        pair.step_count,
+        last + 1,
         step_words(pair.step_number(0)),
-        step_words(pair.step_number(pair.step_count - 1)),
+        step_words(pair.step_number(last)),
         tuple(name for group, name in keys_a if (group, name) not in keys_b),
         tuple(name for group, name in keys_b if (group, name) not in keys_a),
     )
@@ -56,7 +58,7 @@ def compared_of(pair: Pair) -> Compared:
 def _side(run: Run) -> Side:
     return Side(
         str(run.path),
-        step_words(run.last_step),
+        step_words(run.last_closed_step),
         run.facts.end_reason or "ended normally",
         run.facts.level,
     )
@@ -88,7 +90,7 @@ def compared_lines(compared: Compared, names: int = 3) -> list[str]:
 def hint_lines(diagnosis: Diagnosis) -> list[str]:
     """What a person may try next, where the verdict alone leaves them standing."""
     if diagnosis.verdict is Verdict.INCONCLUSIVE:
-        return ["Too little can be compared to say more: record both runs to their end (0: facts)."]
+        return ["Too little can be compared to say more: record both runs to their end."]
     onset = diagnosis.onset
     if onset is None:
         return [

@@ -19,6 +19,19 @@ folder       writes the folder
 script       the script, as it is written
 """
 
+from collections.abc import Callable
+
 
 class NotIsolated(Exception):
     """The culprit cannot be taken out; the message is a clause that says why."""
+
+
+def trouble(call: Callable[[], None]) -> str:
+    """Do something on the way to an isolation; why it could not be done, or empty."""
+    try:
+        call()
+    except NotIsolated as reason:
+        return str(reason)
+    except Exception as error:  # noqa: BLE001 - a probe must never change the run
+        return f"{type(error).__name__}: {error}"[:300]
+    return ""

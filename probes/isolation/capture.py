@@ -10,7 +10,7 @@ from torch._C import _current_graph_task_id
 from torch.compiler import is_compiling
 from torch.nn.modules import module as torch_module
 
-from probes.isolation import NotIsolated
+from probes.isolation import trouble
 from probes.isolation.folder import autocast, settings, streams, write
 from probes.isolation.recipes import Recipes
 from probes.isolation.script import tensors_in
@@ -76,7 +76,7 @@ class ModuleCapture:
             return
         self._module = module
         keywords = sys._getframe(1).f_locals.get("kwargs") or {}
-        self._guarded(lambda: self._take(module, args, keywords))
+        self._failed = trouble(lambda: self._take(module, args, keywords)) or self._failed
 
     def _take(
         self, module: torch.nn.Module, args: tuple[Any, ...], keywords: dict[str, Any]
@@ -96,7 +96,7 @@ class ModuleCapture:
         if module is not self._module or self._done or self._failed or is_compiling():
             return
         self._done = True
-        self._guarded(lambda: self._take_output(output))
+        self._failed = trouble(lambda: self._take_output(output)) or self._failed
 
     def _take_output(self, output: Any) -> None:
         outputs = tensors_in(output)
@@ -126,7 +126,7 @@ class ModuleCapture:
         if not self._done and not self._failed:
             self._failed = "its module was not called in that step"
         if not self._failed:
-            self._guarded(self._write)
+            self._failed = trouble(self._write) or self._failed
         note(self._failed)
 
     def _write(self) -> None:
@@ -136,11 +136,3 @@ class ModuleCapture:
         ]
         what = f"the module {self._asked['component']} of step {self._asked['step']}"
         write(Path(self._asked["folder"]), what, self._recipes, self._saved)
-
-    def _guarded(self, call: Callable[[], None]) -> None:
-        try:
-            call()
-        except NotIsolated as reason:
-            self._failed = str(reason)
-        except Exception as error:  # noqa: BLE001 - a probe must never change the run
-            self._failed = f"{type(error).__name__}: {error}"[:300]

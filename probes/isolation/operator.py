@@ -1,12 +1,11 @@
 """Takes down one operator of a step, where what differs is not a module's."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from probes.isolation import NotIsolated
+from probes.isolation import trouble
 from probes.isolation.folder import settings, streams, write
 from probes.isolation.recipes import Recipes
 from probes.memory import unseen
@@ -48,7 +47,7 @@ class OperatorCapture(OperatorMode):  # type: ignore[no-untyped-call]
         if [noted["op"], noted["overload"], noted["line"]] == wanted:
             self._calls += 1
             if self._calls > self._asked["number"]:
-                self._guarded(lambda: self._take(noted, args, kwargs))
+                self.reason = trouble(lambda: self._take(noted, args, kwargs)) or self.reason
         return found
 
     def _after(
@@ -59,7 +58,7 @@ class OperatorCapture(OperatorMode):  # type: ignore[no-untyped-call]
         result: object,
     ) -> None:
         if self._saved and "outputs" not in self._saved:
-            self._guarded(lambda: self._take_output(result))
+            self.reason = trouble(lambda: self._take_output(result)) or self.reason
 
     def _take(self, noted: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         namespace, _, name = noted["op"].partition("::")
@@ -84,14 +83,6 @@ class OperatorCapture(OperatorMode):  # type: ignore[no-untyped-call]
         what = f"{self._asked['operator']} of {self._asked['line']}"
         write(Path(self._asked["folder"]), what, self._recipes, self._saved)
         self.reason = ""
-
-    def _guarded(self, call: Callable[[], None]) -> None:
-        try:
-            call()
-        except NotIsolated as reason:
-            self.reason = str(reason)
-        except Exception as error:  # noqa: BLE001 - a probe must never change the run
-            self.reason = f"{type(error).__name__}: {error}"[:300]
 
 
 def _plain(value: Any) -> Any:

@@ -8,11 +8,13 @@ import torch
 from torch import nn
 
 import probes
-from bisect_debugger.diagnosis import Verdict, diagnose
+from bisect_debugger.diagnosis import Verdict, diagnose, diagnose_pair
 from bisect_debugger.errors import NotComparable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import END_INCOMPLETE, END_STOPPED
 from bisect_debugger.runs import open_run
+from bisect_debugger.twins import open_pair
+from bisect_debugger.views.states import compared_lines, compared_of
 from probes.writer import Header
 from tests.handmade import Made, batch, loss, out, weight, write_made
 from tests.unit.recorded import backward
@@ -287,3 +289,25 @@ def test_level_coarse_speaks_of_groups(tmp_path: Path) -> None:
     assert diagnose([a, b]).sentence == (
         "Bit-equal: every group has the same digest in each step, from init to step 2."
     )
+
+
+def test_what_no_optimizer_closed_is_no_step_in_words(tmp_path: Path) -> None:
+    """An evaluation after the last step: the verdict, the trail and the views count alike."""
+    a, b = (run_of(tmp_path / f"{name}.h5", 4, open_last=True) for name in "ab")
+    with open_pair(a, b) as pair:
+        found = diagnose_pair(pair)
+        assert (found.compared.last_step, pair.a.last_step, pair.a.last_closed_step) == (2, 3, 2)
+        said = compared_lines(compared_of(pair))
+    assert said[0] == "Compared: 4 steps, init to step 2."
+    assert f"{a}, up to step 2, " in said[1]
+    assert found.trail[0].evidence.startswith(f"{a}: last whole step 2;")
+    assert found.trail[0].answer == "yes"
+
+
+def test_runs_that_were_stopped_on_purpose_did_not_end_by_themselves(tmp_path: Path) -> None:
+    fields = {"end": END_STOPPED, "reason": "stopped after 2 steps, as asked"}
+    a, b = (run_of(tmp_path / f"{name}.h5", 2, **fields) for name in "ab")
+    with open_pair(a, b) as pair:
+        step_of_ends = diagnose_pair(pair).trail[0]
+    assert step_of_ends.answer == "as far as asked"
+    assert step_of_ends.evidence.count("stopped after 2 steps, as asked") == 2
