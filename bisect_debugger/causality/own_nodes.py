@@ -59,11 +59,14 @@ def load_nodes(name: str) -> Mapping[str, Node]:
         module = _module_of_file(Path(place)) if place.endswith(".py") else _module(place)
     except Exception as error:
         what = printable(f"{type(error).__name__}: {error}")
-        raise UsageError(f"{shown} cannot be imported ({what}).") from error
+        raise UsageError(
+            f"{shown} cannot be imported ({what}); name a module of this environment, or a file as "
+            "file.py:NODES."
+        ) from error
     nodes = getattr(module, attribute, None)
     if not isinstance(nodes, Mapping):
         raise UsageError(
-            f"{shown} is no mapping from node ids to questions and leaves; docs/causes.md shows "
+            f"{shown} is no mapping from node ids to questions and leaves; docs/decision-tree.md shows "
             "one."
         )
     return nodes
