@@ -66,8 +66,8 @@ def load_nodes(name: str) -> Mapping[str, Node]:
     nodes = getattr(module, attribute, None)
     if not isinstance(nodes, Mapping):
         raise UsageError(
-            f"{shown} is no mapping from node ids to questions and leaves; docs/decision-tree.md shows "
-            "one."
+            f"{shown} is no mapping from node ids to questions and leaves; "
+            "docs/decision-tree.md shows one."
         )
     return nodes
 
