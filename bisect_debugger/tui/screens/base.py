@@ -10,13 +10,13 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Static
 from textual.worker import Worker
 
 from bisect_debugger.errors import BisectError
 from bisect_debugger.tui.look import Look
 from bisect_debugger.tui.session import Session
 from bisect_debugger.tui.widgets.keybar import KeyBar
+from bisect_debugger.tui.widgets.still import Still
 
 if TYPE_CHECKING:
     from bisect_debugger.tui.app import BisectApp
@@ -56,16 +56,17 @@ class BaseScreen(Screen[None]):
         self._status = ""
         self._message = ""
         self._busy = ""
+        self._built = False
 
     def compose(self) -> ComposeResult:
         """Title, panes, status, footer."""
-        yield Static(id="title", markup=False)
+        yield Still(id="title")
         with Horizontal(id="panes"):
             yield self.main_pane()
             side = self.side_pane()
             if side is not None:
                 yield side
-        yield Static(id="status", markup=False)
+        yield Still(id="status")
         yield KeyBar()
 
     def main_pane(self) -> Widget:
@@ -111,7 +112,9 @@ class BaseScreen(Screen[None]):
     @property
     def is_built(self) -> bool:
         """Its widgets are there; a screen is mounted before it has any."""
-        return self.is_mounted and bool(self.query(KeyBar))
+        if not self._built:
+            self._built = self.is_mounted and bool(self.query(KeyBar))
+        return self._built
 
     @property
     def debugger(self) -> "BisectApp":
@@ -146,7 +149,7 @@ class BaseScreen(Screen[None]):
         if self._busy:
             gap = self.app.size.width - text.cell_len - len(self._busy) - 1
             text.append(f"{' ' * max(2, gap)}{self._busy}")
-        self.query_one("#title", Static).update(text)
+        self.query_one("#title", Still).say(text)
 
     def set_status(self, text: str) -> None:
         """Write what the status line says as long as there is no message."""
@@ -172,10 +175,11 @@ class BaseScreen(Screen[None]):
         shown = Text(self._message or self._status)
         if self._message:
             shown.stylize("bold")
-        status = self.query_one("#status", Static)
+        status = self.query_one("#status", Still)
         # A sentence that somebody has to act on is never cut.
-        status.set_class(shown.cell_len > self.app.size.width, "long")
-        status.update(shown)
+        long, was_long = shown.cell_len > self.app.size.width, status.has_class("long")
+        status.set_class(long, "long")
+        status.say(shown, layout=long or was_long)
 
     def on_resize(self) -> None:
         """Panes side by side where there is room, and as many keys as fit."""

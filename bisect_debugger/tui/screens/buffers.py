@@ -6,7 +6,6 @@ from rich.text import Text
 from textual import on
 from textual.containers import Vertical
 from textual.widget import Widget
-from textual.widgets import Static
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.words import step_words
@@ -15,6 +14,7 @@ from bisect_debugger.tui.look import Look
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.screens.buffer import buffer_text
 from bisect_debugger.tui.widgets.prose import Prose
+from bisect_debugger.tui.widgets.still import Still
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Row
 from bisect_debugger.views.names import elide
@@ -41,8 +41,8 @@ class BuffersScreen(BaseScreen):
     def main_pane(self) -> Widget:
         """The filter where there is one, column heads, events."""
         return Vertical(
-            Static(id="filter", classes="line", markup=False),
-            Static(id="heads", classes="line", markup=False),
+            Still(id="filter", classes="line"),
+            Still(id="heads", classes="line"),
             VirtualTable(self._line, id="events"),
             id="main",
         )
@@ -197,15 +197,15 @@ class BuffersScreen(BaseScreen):
 
     def _head_lines(self) -> None:
         """Say what is listed: by which filter, and in which order."""
-        line = self.query_one("#filter", Static)
+        line = self.query_one("#filter", Still)
         line.set_class(bool(self.names.text), "active")
         hidden = f", {self._hidden} equal hidden" if self._hidden else ""
         found = f"{len(self.listed)} of {len(self.rows)} events{hidden}  (esc: clear)"
         room = self.query_one("#main").size.width or self.size.width
         name = elide(self.names.text, max(8, room - len(found) - len('filter "": ')))
-        line.update(f'filter "{name}": {found}')
+        line.say(f'filter "{name}": {found}')
         order = f"in order of {self.order.value}  (s: by {self.order.following.value})"
-        self.query_one("#heads", Static).update(f"  {'group':<{_GROUP_WIDTH}}buffer, {order}")
+        self.query_one("#heads", Still).say(f"  {'group':<{_GROUP_WIDTH}}buffer, {order}")
 
     def _empty(self) -> str:
         if not self.rows:

@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from bisect_debugger.format.words import step_words
 from bisect_debugger.tui.screens.base import BaseScreen
+from bisect_debugger.tui.widgets.still import Still
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
 from bisect_debugger.views.names import elide, pad
@@ -44,7 +45,7 @@ class ReachScreen(BaseScreen):
     def main_pane(self) -> Widget:
         """Components of all origins."""
         return Vertical(
-            Static(id="heads", classes="line", markup=False),
+            Still(id="heads", classes="line"),
             VirtualTable(self._line, id="components"),
             Static(id="nothing", markup=False),
             id="main",
@@ -83,7 +84,7 @@ class ReachScreen(BaseScreen):
         head = (
             f"{'  component':<{self._name_width(self.app.size.width)}}{'reached in':<{_STEP_WIDTH}}"
         )
-        self.query_one("#heads", Static).update(f"{head}time, later to the right")
+        self.query_one("#heads", Still).say(f"{head}time, later to the right")
         self.query_one("#components", VirtualTable).refresh()
 
     @staticmethod

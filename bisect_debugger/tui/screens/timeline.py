@@ -6,7 +6,6 @@ from rich.text import Text
 from textual import on
 from textual.containers import Vertical
 from textual.widget import Widget
-from textual.widgets import Static
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.words import step_words
@@ -14,6 +13,7 @@ from bisect_debugger.tui.look import groups_legend
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.ribbon import RibbonView
+from bisect_debugger.tui.widgets.still import Still
 from bisect_debugger.twins import Status
 from bisect_debugger.twins.bands import Band
 
@@ -39,7 +39,7 @@ class TimelineScreen(BaseScreen):
 
     def main_pane(self) -> Widget:
         """The ribbon, and the cell under the cursor in words."""
-        return Vertical(RibbonView(self.look), Static(id="words", markup=False), id="main")
+        return Vertical(RibbonView(self.look), Still(id="words"), id="main")
 
     def side_pane(self) -> Widget:
         """What the symbols and groups are."""
@@ -109,7 +109,8 @@ class TimelineScreen(BaseScreen):
 
     @on(RibbonView.Moved)
     def say_where(self) -> None:
-        """Say in words what stands under the cursor."""
+        """Paint the cells, and say in words what stands under the cursor."""
+        self.query_one(RibbonView).refresh()
         self._say_where()
 
     def _say_where(self) -> None:
@@ -119,11 +120,11 @@ class TimelineScreen(BaseScreen):
         cell, group = ribbon.cursor_cell, ribbon.cursor_group
         if cell is None:
             self.set_status("reading ...")
-            self.query_one("#words", Static).update("")
+            self.query_one("#words", Still).say("")
             return
         status = cell.statuses[group].word
         self.set_status(f"enter: events  {_where(cell)}, {group.label}: {status}")
-        self.query_one("#words", Static).update(self._words(cell, ribbon.groups))
+        self.query_one("#words", Still).say(self._words(cell, ribbon.groups))
 
     def _words(self, cell: Band, shown: tuple[Group, ...]) -> Text:
         differing = [group.label for group in cell.differing]
@@ -171,9 +172,8 @@ class TimelineScreen(BaseScreen):
     def copied_text(self) -> str:
         """The steps on the page, in words."""
         ribbon = self.query_one(RibbonView)
-        first = ribbon.row // ribbon.each // ribbon.columns * ribbon.columns
-        lines = []
-        for number in range(first, min(ribbon.cells_there, first + ribbon.columns)):
+        page, lines = ribbon.page, []
+        for number in range(page.first, page.last):
             cell = ribbon.cell(number)
             if cell is not None:
                 names = ", ".join(group.label for group in cell.differing)
