@@ -17,6 +17,7 @@ from bisect_debugger.tui.look import Look
 from bisect_debugger.tui.session import Session
 from bisect_debugger.tui.widgets.keybar import KeyBar
 from bisect_debugger.tui.widgets.still import Still
+from bisect_debugger.tui.widgets.table import VirtualTable
 
 if TYPE_CHECKING:
     from bisect_debugger.tui.app import BisectApp
@@ -190,6 +191,11 @@ class BaseScreen(Screen[None]):
         self.query_one(KeyBar).show(self.app.size.width)
         self._paint_title()
         self.repaint()
+
+    @on(VirtualTable.Moved)
+    def follow_cursor(self, message: VirtualTable.Moved) -> None:
+        """Paint the cursor in the frame in which a screen says what it is on."""
+        message.table.follow()
 
     @on(KeyBar.Clicked)
     async def do_clicked(self, message: KeyBar.Clicked) -> None:

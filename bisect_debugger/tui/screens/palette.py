@@ -114,6 +114,7 @@ class Palette(TypedScreen):
     def stay(self, message: VirtualTable.Moved) -> None:
         """Keep the moves of this list from the screen below."""
         message.stop()
+        message.table.follow()
 
     def on_click(self, event: events.Click) -> None:
         """A click beside the list closes it."""

@@ -39,7 +39,7 @@ class Prose(VerticalScroll, can_focus=True):
     def show(self, text: RichCast | ConsoleRenderable | str, *, home: bool = True) -> None:
         """Show text, or something else that Rich can render, from its beginning or where it was."""
         self.query_one(Static).update(Text(text) if isinstance(text, str) else text)
-        if home:
+        if home and self.scroll_offset.y:
             self.scroll_home(animate=False)
 
     def show_indented(self, text: str) -> None:

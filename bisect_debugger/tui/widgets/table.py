@@ -13,7 +13,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.reactive import reactive
+from textual.reactive import var
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -47,10 +47,13 @@ class VirtualTable(ScrollView, can_focus=True):
     VirtualTable { height: 1fr; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0; }
     """
 
-    cursor: reactive[int] = reactive(0)
+    cursor: var[int] = var(0, init=False)
 
     class Moved(Message):
-        """The cursor is on another line."""
+        """The cursor is on another line.
+
+        Who takes it calls `follow`, together with what is said about the line: that is one frame.
+        """
 
         def __init__(self, table: "VirtualTable", index: int) -> None:
             self.table = table
@@ -115,12 +118,14 @@ class VirtualTable(ScrollView, can_focus=True):
         segments = text.render(self.app.console)
         return Strip(segments).apply_style(base).adjust_cell_length(width, base)
 
-    def watch_cursor(self, old: int, new: int) -> None:
-        """Keep the cursor in view and tell the screen."""
+    def watch_cursor(self, new: int) -> None:
+        """Tell the screen."""
+        self.post_message(self.Moved(self, new))
+
+    def follow(self) -> None:
+        """Keep the cursor in view, and paint where it is."""
         self._keep_in_view()
         self.refresh()
-        if old != new:
-            self.post_message(self.Moved(self, new))
 
     def action_move(self, by: int) -> None:
         """Move by lines."""
