@@ -57,7 +57,6 @@ class BaseScreen(Screen[None]):
         self._status = ""
         self._message = ""
         self._busy = ""
-        self._built = False
 
     def compose(self) -> ComposeResult:
         """Title, panes, status, footer."""
@@ -113,9 +112,7 @@ class BaseScreen(Screen[None]):
     @property
     def is_built(self) -> bool:
         """Its widgets are there; a screen is mounted before it has any."""
-        if not self._built:
-            self._built = self.is_mounted and bool(self.query(KeyBar))
-        return self._built
+        return self.is_mounted and bool(self.query(KeyBar))
 
     @property
     def debugger(self) -> "BisectApp":

@@ -64,6 +64,10 @@ class TimelineScreen(BaseScreen):
             marks.update({} if row is None else {row: marks.get(row, "") + "O"})
         onset = diagnosis.onset
         row = await session.row_of_step(onset.step) if onset is not None else 0
+        if ribbon.row or ribbon.each > 1:
+            # Somebody moved meanwhile, and stays there.
+            ribbon.show(session.ribbon, marks, ribbon.row)
+            return
         ribbon.show(session.ribbon, marks, row or 0)
         if onset is not None and onset.group in ribbon.groups:
             ribbon.group = ribbon.groups.index(onset.group)
