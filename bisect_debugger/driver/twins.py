@@ -292,7 +292,11 @@ def _isolated(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) 
         report = RunReport(watch, "isolation", Phase.ISOLATION, asked.max_steps)
         return _run(plan.command, asked, report)
 
-    bench = IsolationBench(run, settings, plan.repro or result.folder / "repro", result.folder)
+    def alone() -> RunReport:
+        return RunReport(watch, "the culprit alone", Phase.ALONE)
+
+    folder = plan.repro or result.folder / "repro"
+    bench = IsolationBench(run, alone, settings, folder, result.folder)
     diagnosis = isolate(result.diagnosis, bench)
     if diagnosis.isolation is not None:
         script = printable(diagnosis.isolation.script, 1000)

@@ -11,7 +11,6 @@ from bisect_debugger.tui.app import BisectApp
 from bisect_debugger.tui.reader import BACKGROUND, URGENT, Reader
 from bisect_debugger.tui.screens.timeline import TimelineScreen
 from bisect_debugger.tui.session import Session
-from bisect_debugger.tui.widgets.ribbon import RibbonView
 from bisect_debugger.twins import Pair, open_pair
 from tests.runs import Event, values, write_run
 from tests.tui.screens import press, screen_text, settled
