@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from textwrap import wrap
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -97,7 +98,8 @@ def _runs(view: TwinsView, now: float, width: int, look: Look, *, short: bool) -
         lines.append(
             Text.assemble(mark, " ", (cut(f"{run.began.title}: {what}", width - 2), style))
         )
-        lines += [Text(f"    {cut(line, width - 4)}") for line in words]
+        for line in words:
+            lines += [Text(f"    {part}") for part in _in_two(line, width - 4)]
     if view.judging:
         lines.append(Text(f"> comparing {view.judging} ...", "bold"))
     return lines
@@ -110,6 +112,13 @@ def _mark(run: RunView, look: Look, *, goes_on: bool) -> Text:
         return Text(" ")
     status = Status.EQUAL if run.onset is None else Status.DIFFERS
     return look.symbol(status)
+
+
+def _in_two(sentence: str, width: int) -> list[str]:
+    """A sentence in at most two lines; what has no room in them is cut."""
+    lines = wrap(sentence, max(8, width)) or [""]
+    rest = [cut(" ".join(lines[1:]), width)] if lines[1:] else []
+    return [cut(lines[0], width), *rest]
 
 
 def cut(sentence: str, width: int) -> str:

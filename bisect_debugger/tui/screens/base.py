@@ -202,6 +202,14 @@ class BaseScreen(Screen[None]):
     def toggle_maximised(self) -> None:
         """Give the main pane the whole width, or undo it."""
         self.toggle_class("maximised")
+        if self.is_built:
+            self.repaint()
+
+    @property
+    def main_width(self) -> int:
+        """Columns of the main pane, also before it is laid out."""
+        beside = self.has_class("wide") and not self.has_class("maximised")
+        return self.app.size.width // 2 if beside and self.query("#side") else self.app.size.width
 
     def copied_text(self) -> str:
         """What `copy` takes from this screen."""

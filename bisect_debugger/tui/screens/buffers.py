@@ -17,6 +17,7 @@ from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.still import Still
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Row
+from bisect_debugger.views.counts import counted
 from bisect_debugger.views.names import elide
 
 _GROUP_WIDTH = 13
@@ -188,7 +189,8 @@ class BuffersScreen(BaseScreen):
         )
         count = sum(row.diverges for row in self.rows)
         self.set_title(
-            f"Buffers: {step_words(self._step)}, {count} of {len(self.rows)} events differ"
+            f"Buffers: {step_words(self._step)}, {count} of {counted(len(self.rows), 'event')} "
+            f"differ{'s' * (count == 1)}"
         )
         self._head_lines()
         if not self.listed:
@@ -200,7 +202,7 @@ class BuffersScreen(BaseScreen):
         line = self.query_one("#filter", Still)
         line.set_class(bool(self.names.text), "active")
         hidden = f", {self._hidden} equal hidden" if self._hidden else ""
-        found = f"{len(self.listed)} of {len(self.rows)} events{hidden}  (esc: clear)"
+        found = f"{len(self.listed)} of {counted(len(self.rows), 'event')}{hidden}  (esc: clear)"
         room = self.query_one("#main").size.width or self.size.width
         name = elide(self.names.text, max(8, room - len(found) - len('filter "": ')))
         line.say(f'filter "{name}": {found}')
@@ -214,7 +216,7 @@ class BuffersScreen(BaseScreen):
             way = "u: show equal  esc: clear" if self._hidden else "esc: clear the filter"
             what = "nothing that differs" if self._hidden else "nothing"
             return f"{what} matches {elide(self.names.text, 30)}  ({way})"
-        return f"all {len(self.rows)} events are equal  (u: show them)"
+        return f"none of {counted(len(self.rows), 'event')} differs  (u: show what is equal)"
 
     def _line(self, index: int, width: int) -> Text:
         return row_line(self.listed[index], width, self.look)

@@ -13,14 +13,11 @@ from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.still import Still
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
+from bisect_debugger.views.counts import counted
 from bisect_debugger.views.names import elide, pad
 from bisect_debugger.views.reach import NOTHING_REACHED, Reach, ReachRow, bar, reach_lines, reaches
 
 _STEP_WIDTH = 14
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 class ReachScreen(BaseScreen):
@@ -74,8 +71,10 @@ class ReachScreen(BaseScreen):
             )
             self.set_status("1: what was compared")
             return
-        reached = sum(len(reach.rows) - 1 for reach in self._reaches)
-        origins, components = _counted(len(self._reaches), "origin"), _counted(reached, "component")
+        # A component that several origins reached is one.
+        reached = {row.component for x in self._reaches for row in x.rows if not row.is_origin}
+        origins = counted(len(self._reaches), "origin")
+        components = counted(len(reached), "component")
         self.set_title(f"Reach: {origins} reached {components}")
         table.show(len(lines), 0)
 

@@ -16,6 +16,7 @@ from bisect_debugger.tui.widgets.ribbon import RibbonView
 from bisect_debugger.tui.widgets.still import Still
 from bisect_debugger.twins import Status
 from bisect_debugger.twins.bands import Band
+from bisect_debugger.views.counts import counted
 
 _WHOLE_AT_FIRST = 5_000
 """Steps of a run that is shown as a whole at first; a longer one begins at its onset."""
@@ -93,7 +94,7 @@ class TimelineScreen(BaseScreen):
     def _title_line(self) -> None:
         each = self.query_one(RibbonView).each
         scale = "one step a cell" if each == 1 else f"{each:,} steps a cell"
-        self.set_title(f"Timeline: {self.session.step_count:,} steps, {scale}")
+        self.set_title(f"Timeline: {counted(self.session.step_count, 'step')}, {scale}")
 
     @on(RibbonView.Wanted)
     def read_cells(self, message: RibbonView.Wanted) -> None:
@@ -138,7 +139,9 @@ class TimelineScreen(BaseScreen):
         if missing:
             text.append(f"not recorded: {', '.join(missing)}\n")
         text.append("O an origin began   V first visible in a loss\n")
-        for status in Status:
+        for number, status in enumerate(Status):
+            # In two lines, or the smallest window would break one in the middle of its words.
+            text.append("\n" if number == len(Status) // 2 else "")
             text.append_text(self.look.symbol(status))
             text.append(f" {status.word}  ")
         return text

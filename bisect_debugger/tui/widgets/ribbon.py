@@ -14,7 +14,13 @@ from textual.widget import Widget
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.tui.look import Look
-from bisect_debugger.tui.widgets.ribbon_page import HEAD, Page, cell_width
+from bisect_debugger.tui.widgets.ribbon_page import (
+    BESIDE_GROUPS,
+    HEAD,
+    Page,
+    cell_width,
+    groups_in_view,
+)
 from bisect_debugger.twins.bands import Band
 from bisect_debugger.views.ribbon import Ribbon, zoom_levels
 
@@ -48,7 +54,7 @@ class RibbonView(Widget, can_focus=True):
         Binding("G,end", "edge(1)", "last", show=False),
         Binding("enter", "choose", "choose", show=False),
     ]
-    DEFAULT_CSS = "RibbonView { height: auto; min-height: 4; }"
+    DEFAULT_CSS = "RibbonView { height: auto; min-height: 4; max-height: 100%; }"
 
     row: var[int] = var(0, init=False)
     group: var[int] = var(0, init=False)
@@ -98,7 +104,7 @@ class RibbonView(Widget, can_focus=True):
         self._ribbon, self._marks = ribbon, marks
         self.groups = ribbon.recorded or tuple(Group)
         self.set_reactive(RibbonView.group, min(self.group, len(self.groups) - 1))
-        self.styles.height = len(self.groups) + 3
+        self.styles.height = len(self.groups) + BESIDE_GROUPS
         self.set_reactive(RibbonView.row, max(0, min(row, ribbon.steps - 1)))
         self.changed()
 
@@ -129,18 +135,23 @@ class RibbonView(Widget, can_focus=True):
     def page(self) -> Page:
         """The cells in view."""
         columns, cursor = self.columns, self.row // self.each
-        first = cursor // columns * columns
-        last = min(self.cells_there, first + columns)
+        first, lines = cursor // columns * columns, self._lines
         return Page(
-            self.each,
-            first,
-            last,
-            self._cell_width,
-            self.groups,
-            cursor,
-            self.group,
-            self.has_focus,
+            each=self.each,
+            first=first,
+            last=min(self.cells_there, first + columns),
+            cell_width=self._cell_width,
+            groups=self.groups[lines.start : lines.stop],
+            hidden=len(self.groups) - len(lines),
+            cursor=cursor,
+            group=self.group - lines.start,
+            focused=self.has_focus,
         )
+
+    @property
+    def _lines(self) -> range:
+        """Which groups there is room for."""
+        return groups_in_view(len(self.groups), self.group, self.size.height)
 
     def cell(self, number: int) -> Band | None:
         """One cell by its number, None while it is being read."""
@@ -224,15 +235,15 @@ class RibbonView(Widget, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """Move to the clicked cell; choose it where the cursor is there."""
         number = self.page.first + (event.x - HEAD) // self._cell_width
-        line = event.y - 1
+        lines, line = self._lines, event.y - 1
         if event.x < HEAD or not 0 <= number < self.cells_there:
             return
-        inside = 0 <= line < len(self.groups)
-        if number == self.row // self.each and (not inside or line == self.group):
+        inside = 0 <= line < len(lines)
+        if number == self.row // self.each and (not inside or lines[line] == self.group):
             self.action_choose()
             return
         if inside:
-            self.group = line
+            self.group = lines[line]
         self.row = number * self.each
 
     def on_mouse_scroll_down(self) -> None:

@@ -14,12 +14,32 @@ from bisect_debugger.twins.bands import Band
 HEAD = 10
 """Columns for the names of the groups."""
 
+BESIDE_GROUPS = 3
+"""Lines for marks, cursor and numbers of steps."""
+
 _WIDEST_CELL = 6
 _LABEL_EVERY = 10
 _PLAIN = Style()
 _BOLD = Style(bold=True)
 _REVERSE = Style(reverse=True)
 _NOT_READ = "?"
+
+
+def groups_in_view(count: int, chosen: int, height: int) -> range:
+    """Which of the groups have a line, the chosen one among them.
+
+    Args:
+        count: how many there are.
+        chosen: index of the one that the cursor is on.
+        height: lines of the whole ribbon.
+    """
+    if not 0 < height < count + BESIDE_GROUPS:
+        return range(count)
+    # The line of the cursor gives way first.
+    room = min(count, max(1, height - BESIDE_GROUPS + 1))
+    start = max(0, min(chosen - room // 2, count - room))
+    return range(start, start + room)
+
 
 Pieces = list[tuple[str, Style]]
 """A line as stretches of one style each."""
@@ -40,6 +60,7 @@ class Page:
         first, last: cells ``first:last`` are in view.
         cell_width: columns of a cell.
         groups: a line each.
+        hidden: groups for which there is no room.
         cursor: number of the cell under the cursor.
         group: index of the line under the cursor.
         focused: the keys go here.
@@ -50,6 +71,7 @@ class Page:
     last: int
     cell_width: int
     groups: tuple[Group, ...]
+    hidden: int
     cursor: int
     group: int
     focused: bool
@@ -67,13 +89,15 @@ class Page:
         """
         groups = len(self.groups)
         if y == 0:
-            return [(" " * HEAD, _PLAIN), (self._marks_line(marks), _BOLD)]
+            head = f"{self.hidden} more" if self.hidden else ""
+            return [(f"{head:<{HEAD}}", _PLAIN), (self._marks_line(marks), _BOLD)]
         if 1 <= y <= groups:
             return self._group_line(y - 1, cell, look)
-        if y == groups + 1:
+        # Where there is no room for all groups, the cell under the cursor has to do.
+        if y == groups + 1 and not self.hidden:
             place = (self.cursor - self.first) * self.cell_width
             return [(" " * (HEAD + place) + "^", _BOLD)]
-        if y == groups + 2:
+        if y == groups + (1 if self.hidden else 2):
             return [(f"{'step':<{HEAD}}{self._labels(cell)}", _PLAIN)]
         return []
 
@@ -127,15 +151,20 @@ class Page:
             shown += len(text)
         return at
 
+    def _is_labelled(self, number: int, cell: Band) -> bool:
+        """Every tenth cell; of single steps those with round numbers, and init."""
+        step = cell.first_step
+        return (
+            (step < 0 or step % _LABEL_EVERY == 0) if self.each == 1 else number % _LABEL_EVERY == 0
+        )
+
     def _labels(self, cell: Callable[[int], Band | None]) -> str:
         line, free = "", 0
         wide = self.cell_width == _WIDEST_CELL
         for number in range(self.first, self.last):
             column = (number - self.first) * self.cell_width
-            if column < free or not (wide or number % _LABEL_EVERY == 0):
-                continue
-            found = cell(number)
-            if found is not None:
+            found = cell(number) if column >= free else None
+            if found is not None and (wide or self._is_labelled(number, found)):
                 label = "init" if found.first_step < 0 else str(found.first_step)
                 line = f"{line:<{column}}{label}"
                 free = column + len(label) + 1

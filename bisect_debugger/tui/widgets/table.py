@@ -107,7 +107,8 @@ class VirtualTable(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """Paint one line of the view."""
         index = y + self.scroll_offset.y
-        width = self.size.width
+        # Beside the scrollbar, where there is one.
+        width = self.scrollable_content_region.width
         if index >= self.count:
             return Strip.blank(width, self.rich_style)
         text = self._line(index, width)
