@@ -35,8 +35,9 @@ class Pairs:
         """Which of several pairs is shown, to be written behind something; empty for one."""
         if len(self.lines) == 1:
             return ""
-        rank = self.lines[self.number].rank
-        return f", pair {self.number + 1} of {len(self.lines)} (rank {rank})  ]: next pair"
+        several = len({line.rank for line in self.lines}) > 1
+        rank = f" (rank {self.lines[self.number].rank})" if several else ""
+        return f", pair {self.number + 1} of {len(self.lines)}{rank}  ]: next pair"
 
     async def move(self, by: int) -> None:
         """Show the next or previous pair, around in a circle."""

@@ -23,8 +23,9 @@ _BAR = 30
 _MOST_PROCESSES = 4
 """Lines for the processes of one run."""
 
-_LEAST_OUTPUT = 5
-"""Lines that the trainer's output keeps, however much there is to say above it."""
+_LOW = 16
+_LEAST_OUTPUT, _LEAST_OUTPUT_LOW = 5, 3
+"""Lines that the trainer's output keeps, however much there is to say above it; in a low window."""
 
 
 def title(view: TwinsView) -> str:
@@ -55,7 +56,7 @@ def live_lines(seen: Seen, now: float, width: int, height: int, look: Look) -> l
         height: lines there is room for.
         look: how statuses are painted.
     """
-    room = max(4, height - _LEAST_OUTPUT - 2)
+    room = max(4, height - (_LEAST_OUTPUT if height >= _LOW else _LEAST_OUTPUT_LOW) - 2)
     for short in (False, True):
         upper = [
             *_head(seen.view, width, short=short),

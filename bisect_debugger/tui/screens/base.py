@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeAlias, cast
 
+from rich.cells import cell_len
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
@@ -54,7 +55,7 @@ class BaseScreen(Screen[None]):
         """Nothing is said yet."""
         super().__init__()
         self._title = ""
-        self._status = ""
+        self._status: tuple[str, ...] = ()
         self._message = ""
         self._busy = ""
 
@@ -149,9 +150,13 @@ class BaseScreen(Screen[None]):
             text.append(f"{' ' * max(2, gap)}{self._busy}")
         self.query_one("#title", Still).say(text)
 
-    def set_status(self, text: str) -> None:
-        """Write what the status line says as long as there is no message."""
-        self._status = text
+    def set_status(self, *parts: str) -> None:
+        """Write what the status line says as long as there is no message.
+
+        Args:
+            parts: the most important first; where there is no room the last ones are left out.
+        """
+        self._status = parts
         self._paint_status()
 
     def say(self, text: str) -> None:
@@ -170,7 +175,10 @@ class BaseScreen(Screen[None]):
     def _paint_status(self) -> None:
         if not self.is_built:
             return
-        shown = Text(self._message or self._status)
+        parts = list(self._status)
+        while len(parts) > 1 and cell_len("  ".join(parts)) > self.app.size.width:
+            parts.pop()
+        shown = Text(self._message or "  ".join(parts))
         if self._message:
             shown.stylize("bold")
         status = self.query_one("#status", Still)
@@ -187,6 +195,7 @@ class BaseScreen(Screen[None]):
         self.set_class(self.app.size.height < LOW, "low")
         self.query_one(KeyBar).show(self.app.size.width)
         self._paint_title()
+        self._paint_status()
         self.repaint()
 
     @on(VirtualTable.Moved)

@@ -90,8 +90,8 @@ class RunsScreen(BaseScreen):
     def _pair_line(self, index: int, width: int) -> Text:
         pair = self._pairs[index]
         here = index == self.debugger.pairs.number
-        tail = f"  rank {pair.rank}: {pair.verdict}"
-        room = max(8, (width - len(tail) - 4) // 2)
+        tail = _told_of(pair)
+        room = max(8, (width - max(map(len, map(_told_of, self._pairs))) - 4) // 2)
         line = Text("> " if here else "  ", "bold")
         names = (pad(elide(name, room), room) for name in (pair.a, pair.b))
         line.append("  ".join(names), "bold" * here)
@@ -133,3 +133,7 @@ class RunsScreen(BaseScreen):
     def copied_text(self) -> str:
         """All facts, tab-separated."""
         return "\n".join(f"{fact.name}\t{fact.a}\t{fact.b}" for fact in self._facts)
+
+
+def _told_of(pair: PairLine) -> str:
+    return f"  rank {pair.rank}: {pair.verdict}"

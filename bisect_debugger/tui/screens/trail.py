@@ -67,8 +67,8 @@ class TrailScreen(BaseScreen):
         if isinstance(step, Origin):
             return Text(f"{elide(step.component, width - 3)}:", "bold")
         answer = elide(step.answer, max(10, width // 3))
-        question = elide(step.question, max(10, width - cell_len(answer) - 5))
-        gap = " " * max(1, width - cell_len(question) - cell_len(answer) - 4)
+        question = elide(step.question, max(10, width - cell_len(answer) - 3))
+        gap = " " * max(1, width - cell_len(question) - cell_len(answer) - 2)
         return Text.assemble("> ", question, gap, (answer, "bold"))
 
     @on(VirtualTable.Moved, "#questions")

@@ -94,8 +94,11 @@ class VerdictScreen(BaseScreen):
         self.repaint()
         if not diagnosis.origins:
             await self._tell_what_was_compared(diagnosis)
-        hint = "enter: values  2: why  3: steps  tab: scroll the text  x: write the note"
-        self.set_status(hint if self._origins else "3: all steps  0: the runs  x: write the note")
+        if self._origins:
+            hints: tuple[str, ...] = ("enter: values", "2: why", "3: steps", "tab: scroll the text")
+        else:
+            hints = ("3: all steps", "0: the runs")
+        self.set_status(*hints, "x: write the note")
         self.debugger.outputs.greet()
 
     def _tell_progress(self) -> None:
