@@ -63,8 +63,9 @@ def in_lines(text: Text, width: int, most: int, console: Console) -> Text:
     lines = text.wrap(console, max(1, width))
     if len(lines) <= most:
         return text
+    for line in lines:
+        line.rstrip()
     last = lines[most - 1]
-    last.rstrip()
     last.truncate(max(0, width - 2))
     last.append(" \N{HORIZONTAL ELLIPSIS}")
     return Text("\n").join(lines[:most])
