@@ -41,6 +41,7 @@ def test_leaving_ends_the_culprit_that_is_executed_alone(tmp_path: Path) -> None
     )
     terminal = Terminal(tmp_path / "tmux", 80, 24, command)
     try:
+        terminal.wait_for("Live: run 2")
         terminal.wait_for("Live: isolation")
         terminal.wait_for("Live: the culprit alone")
         shown = terminal.wait_for("call by itself")

@@ -44,7 +44,7 @@ class BuffersScreen(BaseScreen):
         return Vertical(
             Still(id="filter", classes="line"),
             Still(id="heads", classes="line"),
-            VirtualTable(self._line, id="events"),
+            VirtualTable(self._line, self.go_in, id="events"),
             id="main",
         )
 
@@ -239,10 +239,9 @@ class BuffersScreen(BaseScreen):
         width = self.app.size.width // 2 - 4
         self.query_one("#side", Prose).show(buffer_text(view, width, self.look))
 
-    @on(VirtualTable.Chosen, "#events")
-    def go_in(self, message: VirtualTable.Chosen) -> None:
+    def go_in(self, index: int) -> None:
         """Show the numbers of the event."""
-        self.debugger.show_row(self.listed[message.index])
+        self.debugger.show_row(self.listed[index])
 
     def copied_text(self) -> str:
         """The listed events."""

@@ -43,7 +43,7 @@ class ReachScreen(BaseScreen):
         """Components of all origins."""
         return Vertical(
             Still(id="heads", classes="line"),
-            VirtualTable(self._line, id="components"),
+            VirtualTable(self._line, self.go_in, id="components"),
             Static(id="nothing", markup=False),
             id="main",
         )
@@ -122,10 +122,9 @@ class ReachScreen(BaseScreen):
         room = self.app.size.width - len(tail) - len(how) - 18
         self.set_status(f"enter: values  {how} {elide(row.buffer, max(12, room))}{tail}")
 
-    @on(VirtualTable.Chosen, "#components")
-    def go_in(self, message: VirtualTable.Chosen) -> None:
+    def go_in(self, index: int) -> None:
         """Show the buffer in the step of its arrival."""
-        row = self._lines[message.index][1]
+        row = self._lines[index][1]
         if row is not None:
             self.debugger.go_to_event(row.step, row.buffer, values=True)
 

@@ -43,7 +43,9 @@ class RunsScreen(BaseScreen):
 
     def main_pane(self) -> Widget:
         """Pairs and facts."""
-        return Vertical(VirtualTable(self._line, id="facts"), Prose(id="detail"), id="main")
+        return Vertical(
+            VirtualTable(self._line, self.switch, id="facts"), Prose(id="detail"), id="main"
+        )
 
     async def load(self) -> None:
         """Read the facts."""
@@ -124,11 +126,10 @@ class RunsScreen(BaseScreen):
             f"second: {printable(fact.b, 2000)}"
         )
 
-    @on(VirtualTable.Chosen, "#facts")
-    def switch(self, message: VirtualTable.Chosen) -> None:
+    def switch(self, index: int) -> None:
         """Show the pair under the cursor."""
-        if message.index < self._pair_lines:
-            self.debugger.switch_pair(message.index)
+        if index < self._pair_lines:
+            self.debugger.switch_pair(index)
 
     def copied_text(self) -> str:
         """All facts, tab-separated."""

@@ -33,14 +33,14 @@ class TimelineScreen(BaseScreen):
         "a step. ? in a cell was not read yet."
     )
     DEFAULT_CSS = """
-    TimelineScreen #words { height: 1fr; padding: 1 0; }
+    TimelineScreen #words { height: 1fr; padding-top: 1; }
     TimelineScreen.low #words { padding: 0; }
     TimelineScreen.wide #main { min-width: 78; }
     """
 
     def main_pane(self) -> Widget:
         """The ribbon, and the cell under the cursor in words."""
-        return Vertical(RibbonView(self.look), Still(id="words"), id="main")
+        return Vertical(RibbonView(self.look, self.go_in), Still(id="words"), id="main")
 
     def side_pane(self) -> Widget:
         """What the symbols and groups are."""
@@ -146,18 +146,19 @@ class TimelineScreen(BaseScreen):
             text.append(f" {status.word}  ")
         return text
 
-    @on(RibbonView.Chosen)
     def go_in(self) -> None:
         """Show the events of the step: of several the first that differs."""
-        self.read("go-in", self._go_in)
-
-    async def _go_in(self) -> None:
         ribbon = self.query_one(RibbonView)
-        (lo, hi), row = ribbon.cursor_rows, ribbon.cursor_rows[0]
+        lo, hi = ribbon.cursor_rows
         if hi - lo > 1:
-            found = await self.session.next_different(lo)
-            row = found if found is not None and found < hi else lo
-        self.debugger.show_step(row, group=ribbon.cursor_group)
+            self.read("go-in", self._go_into, lo, hi, ribbon.cursor_group)
+        else:
+            self.debugger.show_step(lo, group=ribbon.cursor_group)
+
+    async def _go_into(self, lo: int, hi: int, group: Group) -> None:
+        found = await self.session.next_different(lo)
+        row = found if found is not None and found < hi else lo
+        self.debugger.show_step(row, group=group)
 
     async def next_divergence(self, forward: bool) -> None:
         """Go to the next or previous step in which anything differs."""

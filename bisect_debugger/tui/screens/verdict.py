@@ -59,7 +59,7 @@ class VerdictScreen(BaseScreen):
         """Sentence, origins, and the chosen origin in words."""
         return Vertical(
             Static(id="sentence", markup=False),
-            VirtualTable(self._line, id="origins"),
+            VirtualTable(self._line, self.go_in, id="origins"),
             Prose(id="detail"),
             id="main",
         )
@@ -161,10 +161,9 @@ class VerdictScreen(BaseScreen):
         hints = hint_lines(self._diagnosis) if self._diagnosis is not None and inside else []
         self.query_one("#detail", Prose).show(_told(origin, hints, code))
 
-    @on(VirtualTable.Chosen, "#origins")
-    def go_in(self, message: VirtualTable.Chosen) -> None:
+    def go_in(self, index: int) -> None:
         """Show the values of the origin."""
-        origin = self._origins[message.index]
+        origin = self._origins[index]
         self.debugger.go_to_event(origin.step, origin.buffer, values=True)
 
     def copied_text(self) -> str:

@@ -1,6 +1,6 @@
 """The ribbon: groups downwards, steps to the right, a character a cell."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -65,9 +65,6 @@ class RibbonView(Widget, can_focus=True):
         Who takes it refreshes the ribbon, together with the words about it: that is one frame.
         """
 
-    class Chosen(Message):
-        """A cell was chosen."""
-
     class Fitted(Message):
         """The zoom follows the width, which was not known before."""
 
@@ -78,10 +75,17 @@ class RibbonView(Widget, can_focus=True):
             self.each, self.first, self.last = each, first, last
             super().__init__()
 
-    def __init__(self, look: Look) -> None:
-        """Show nothing yet."""
+    def __init__(self, look: Look, choose: Callable[[], None]) -> None:
+        """Show nothing yet.
+
+        Args:
+            look: how statuses are painted.
+            choose: the cell under the cursor was chosen. No message, which the next key would
+                overtake.
+        """
         super().__init__(id="ribbon")
         self.look = look
+        self._choose = choose
         self.each = 1
         """Steps a cell."""
         self.groups: tuple[Group, ...] = tuple(Group)
@@ -222,7 +226,7 @@ class RibbonView(Widget, can_focus=True):
     def action_choose(self) -> None:
         """Choose the cell under the cursor."""
         if self._ribbon.steps:
-            self.post_message(self.Chosen())
+            self._choose()
 
     def watch_row(self) -> None:
         """Paint the cursor, tell the screen."""

@@ -65,28 +65,23 @@ class VirtualTable(ScrollView, can_focus=True):
             """The table, for `on` with a selector."""
             return self.table
 
-    class Chosen(Message):
-        """A line was chosen."""
-
-        def __init__(self, table: "VirtualTable", index: int) -> None:
-            self.table = table
-            self.index = index
-            super().__init__()
-
-        @property
-        def control(self) -> "VirtualTable":
-            """The table, for `on` with a selector."""
-            return self.table
-
-    def __init__(self, line: Line, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(
+        self,
+        line: Line,
+        choose: Callable[[int], None] | None = None,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's name
+    ) -> None:
         """Show lines.
 
         Args:
             line: makes one line; called for visible lines only.
+            choose: a line was chosen. No message, which the next key would overtake.
             id: Textual id.
         """
         super().__init__(id=id)
         self._line = line
+        self._choose = choose
         self.count = 0
 
     def show(self, count: int, cursor: int | None = None) -> None:
@@ -142,8 +137,8 @@ class VirtualTable(ScrollView, can_focus=True):
 
     def action_choose(self) -> None:
         """Choose the line under the cursor."""
-        if self.count:
-            self.post_message(self.Chosen(self, self.cursor))
+        if self.count and self._choose is not None:
+            self._choose(self.cursor)
 
     def on_click(self, event: events.Click) -> None:
         """Move to the clicked line; choose it if the cursor is there already."""
