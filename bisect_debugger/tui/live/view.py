@@ -34,7 +34,7 @@ def title(view: TwinsView) -> str:
         return f"Live: comparing {view.judging}"
     run = view.running
     if run is None:
-        return "Live: starting"
+        return "Live: between two runs" if view.runs else "Live: starting"
     if run.phase is Phase.EXPERIMENT:
         return "Live: experiments, one condition changed at a time"
     return f"Live: {run.began.title}, {run.phase.meaning}"
