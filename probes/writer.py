@@ -38,9 +38,6 @@ from probes.threads import ThreadNumbers
 
 __all__ = ["Header", "RunWriter"]
 
-WAITING_PAYLOAD_BYTES = 64 << 20
-"""Payload waiting in memory above which it is written early."""
-
 MOST_OPTIMIZERS = 0xFFFF
 """Greatest number of an optimizer that the file holds; those after share it. A program that
 builds one for each of its tasks comes to more."""
@@ -345,8 +342,6 @@ class RunWriter:
             return
         if start is not None:
             self._tables["payload/index"].append(_halves(digest), layout_id, start)
-        if self._payload.waiting_bytes > WAITING_PAYLOAD_BYTES:
-            self._flush()
 
     def _append(self, table: str, *values: object) -> None:
         with self._lock:
