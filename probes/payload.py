@@ -29,7 +29,7 @@ class Payload:
         self._known: set[bytes] = set()
         self._known_before: set[bytes] = set()
         self.is_writing = False
-        """A content is being added: what a signal handler records must not be written now."""
+        """Contents are being written: those that a signal handler records must not be now."""
 
     def add(self, digest: bytes, dtype: str, content: npt.NDArray[np.uint8]) -> int | None:
         """Write the content, or keep a copy of it until it is written.
@@ -64,5 +64,9 @@ class Payload:
 
     def write(self) -> None:
         """Write the waiting contents, one append per element type."""
-        for column in self._columns.values():
-            column.write()
+        self.is_writing = True
+        try:
+            for column in self._columns.values():
+                column.write()
+        finally:
+            self.is_writing = False

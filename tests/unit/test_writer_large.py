@@ -159,3 +159,33 @@ def test_a_disk_that_fills_up_within_a_step_ends_the_run_in_order(tmp_path: Path
         assert run.last_step == 0
         assert run.facts.end_reason == "recording stopped: File too large"
         assert verify(run) == 1
+
+
+def test_what_a_signal_handler_records_during_a_flush_has_no_content_and_harms_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put, nested = GrowingColumn.put, [False]
+    writer = new_writer(tmp_path)
+
+    def interrupted(self: GrowingColumn, start: int, rows: npt.ArrayLike) -> None:
+        if not nested[0]:
+            nested[0] = True
+            # As many as overwrite both buffers, if they were taken.
+            for number in (100, 101, 102):
+                see(writer, number, LARGE)
+        put(self, start, rows)
+
+    see(writer, 0, SMALL)
+    writer._flush_seconds = 0.0
+    monkeypatch.setattr(GrowingColumn, "put", interrupted)
+    writer.close_step(0)
+    see(writer, 1, SMALL)
+    see(writer, 100, LARGE)
+    writer.close_step(1)
+    writer.finish(schema.END_COMPLETE)
+    with open_run(writer.path) as run:
+        assert (run.step_count, run.event_count) == (3, 6)
+        # The second sight of one that went without its content brings it.
+        assert verify(run) == 4
+        assert not writer.failed
+    assert kept(writer.path) == 3
