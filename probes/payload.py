@@ -8,7 +8,7 @@ from bisect_debugger.format.schema import PAYLOAD_VALUES
 from probes.packing import MakeRoom, PackedColumn
 from probes.tables import GrowingColumn
 
-_KNOWN_CONTENTS = 100_000
+KNOWN_CONTENTS = 100_000
 """Contents of one generation; two are known, in about 20 MB, whatever number of steps follows."""
 
 
@@ -51,7 +51,7 @@ class Payload:
         self.is_writing = True
         try:
             start = self._columns[dtype].add(content)
-            if len(self._known) >= _KNOWN_CONTENTS:
+            if len(self._known) >= KNOWN_CONTENTS:
                 self._known_before, self._known = self._known, set()
             self._known.add(digest)
         finally:

@@ -160,7 +160,7 @@ def test_no_step_is_on_disk_before_its_events(
 def test_contents_beyond_those_that_are_remembered_are_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("probes.payload._KNOWN_CONTENTS", 2)
+    monkeypatch.setattr("probes.payload.KNOWN_CONTENTS", 2)
     writer = RunWriter(tmp_path / "a.h5", Header(level="full"))
     for number in (0, 1, 0, 2, 1, 3, 4, 0):
         see(writer, number)
