@@ -295,6 +295,27 @@ VARIANTS: dict[str, Remedy] = {
         "Register or seed the generator and record again: the origin must move to the stream or "
         "vanish.",
     ),
+    "other-number": Remedy(
+        "A number of the program's own enters the computation and differs, although everything "
+        "that was recorded before is equal: it may follow the clock.",
+        (
+            "Look at the line where the operator is given it: a weight, a rate or a temperature "
+            "that follows time.time() or perf_counter(); let it follow the step.",
+            "A draw of a generator that is not recorded (random.SystemRandom), or a count that "
+            "another thread keeps, can be such a number as well.",
+        ),
+        "Record the number (Recording.record) where it is made; replace the clock by the step "
+        "number.",
+    ),
+    "other-sizes": Remedy(
+        "An operator is called with another size, index or switch in each run, although "
+        "everything that was recorded before is equal: the program took another way.",
+        (
+            "Look at the line where the operator is given it, and at what decides it: the length "
+            "or order of a set, the time, the number of cores, a file.",
+        ),
+        "Record what decides it (Recording.record) in both runs.",
+    ),
     "scaled-gradient": Remedy(
         "All gradients differ by one common factor from equal contributions: they were scaled "
         "otherwise.",

@@ -42,6 +42,7 @@ from bisect_debugger.errors import UsageError
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair, Row, open_pair
+from bisect_debugger.twins.operators import OperatorFinding
 
 
 def diagnose(paths: Sequence[str | Path], tolerance: float | None = None) -> Diagnosis:
@@ -89,7 +90,7 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
     )
     silent = [found for found in faults if not found.reached_training]
     zoomed = Zoomed(pair)
-    origins = tuple(zoomed.applied(_origin(pair, found), found) for found in reaching)
+    origins = tuple(_zoomed_origin(pair, found, zoomed) for found in reaching)
     if training is None and judged.verdict is Verdict.DIVERGED:
         origins = origin_of_ends(pair)
     diagnosis = Diagnosis(
@@ -172,8 +173,13 @@ def _first_visible(row: Row | None) -> FirstVisible | None:
     return FirstVisible(row.step, row.name) if row else None
 
 
-def _origin(pair: Pair, found: Found) -> Origin:
-    case = case_of(pair, found)
+def _zoomed_origin(pair: Pair, found: Found, zoomed: Zoomed) -> Origin:
+    began = zoomed.began(found)
+    return zoomed.applied(_origin(pair, found, began), began)
+
+
+def _origin(pair: Pair, found: Found, began: OperatorFinding | None = None) -> Origin:
+    case = replace(case_of(pair, found), operator=began)
     conclusion = conclude(case)
     cause = conclusion.leaf.cause
     levels = {case.facts_a.level, case.facts_b.level}

@@ -34,6 +34,7 @@ _GUESSES = frozenset(
         Cause.PREFETCH_INTERLEAVING,
         Cause.ASYNC_UPDATE,
         Cause.FORWARD_KERNEL,
+        Cause.WALL_CLOCK,
     )
 )
 """What is concluded where the recording shows no more than that something differs."""
@@ -62,6 +63,10 @@ _REFINEMENTS = (
     ),
     _Refinement("entropy", _FED | _COMPUTED, _ORDERS | _GUESSES, Cause.RNG_STREAM),
     _Refinement("seed-all", _FED | _COMPUTED, _ORDERS | _GUESSES, Cause.RNG_STREAM),
+    *(
+        _Refinement(knob, _ANY - _DRAWN, frozenset((Cause.WALL_CLOCK,)), Cause.ASYNC_UPDATE)
+        for knob in ("switch", "turns")
+    ),
     _Refinement("workers", _DRAWN, _GUESSES, Cause.PREFETCH_INTERLEAVING),
     _Refinement(
         "switch",
