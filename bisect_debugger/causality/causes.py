@@ -316,6 +316,17 @@ VARIANTS: dict[str, Remedy] = {
         ),
         "Record what decides it (Recording.record) in both runs.",
     ),
+    "batch-decided": Remedy(
+        "The first batches are equal and later ones are not, although no generator was seen to be "
+        "drawn from and no thread to stand beside: something else decides which batch comes.",
+        (
+            "Look for batches that are left out or taken by the time that they took, by what a "
+            "file or a queue holds at that moment, or by the answer of another process.",
+            "A generator that is not recorded and that the first batches did not need can be it as "
+            "well.",
+        ),
+        "Log which batch is taken at each step, and what decided it, in both runs.",
+    ),
     "scaled-gradient": Remedy(
         "All gradients differ by one common factor from equal contributions: they were scaled "
         "otherwise.",

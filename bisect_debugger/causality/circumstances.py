@@ -127,6 +127,13 @@ def several_threads(case: Case) -> Finding:
 
 
 @look
+def sees_threads(case: Case) -> Finding:
+    """The recording began with the program, and so sees the threads that it starts."""
+    seen = case.facts_a.environment.get("recorded_by") == "command"
+    return answered(seen, "recorded by the command" if seen else "recorded by hand")
+
+
+@look
 def is_fed(case: Case) -> Finding:
     """A batch or a replay sample."""
     return answered(

@@ -48,8 +48,16 @@ TREE: dict[str, Node] = {
     "fed-shifted": ask(
         "Is one run some batches ahead, as if it had left them out?",
         "is_shifted",
-        "control-flow",
+        "shifted-threads",
         "fed-rearranged",
+        judged=YES,
+    ),
+    # Who hands batches over in turns may be overtaken, and leaves none out.
+    "shifted-threads": ask(
+        "Were there several threads that may have made it?",
+        "several_threads",
+        "fed-drawn",
+        "control-flow",
         judged=YES,
     ),
     "fed-rearranged": ask(
@@ -60,7 +68,21 @@ TREE: dict[str, Node] = {
         judged=YES,
     ),
     "fed-sampler": ask(
-        "Is it what a sampler returned?", "is_of_sampler", "sampler-order", "data-order"
+        "Is it what a sampler returned?", "is_of_sampler", "sampler-order", "fed-threads"
+    ),
+    "fed-threads": ask(
+        "Were there several threads that may have made it?",
+        "several_threads",
+        "fed-drawn",
+        "data-order",
+        judged=YES,
+    ),
+    "fed-drawn": ask(
+        "Was a stream drawn from for it that is equal in both runs?",
+        "drawn_equally",
+        "prefetch-interleaving",
+        "data-order",
+        judged=EITHER,
     ),
     WINDOW: ask(
         "Did the runs differ already where the recording begins?",
@@ -179,8 +201,30 @@ TREE: dict[str, Node] = {
     "data-first": ask(
         "Does the very first batch differ?",
         "differs_from_the_first",
-        "rng-stream",
+        "first-threads",
         "data-threads",
+    ),
+    "first-threads": ask(
+        "Were there several threads that may have made it?",
+        "several_threads",
+        "first-unseeded",
+        "rng-stream",
+        judged=YES,
+    ),
+    "first-unseeded": ask(
+        "Did the program make a generator without a seed?",
+        "unseeded_generator_made",
+        "rng-stream",
+        "first-drawn",
+        judged=YES,
+    ),
+    # What threads share may be drawn from as often in both runs, and by turns in another order.
+    "first-drawn": ask(
+        "Was a stream drawn from for it that is equal in both runs?",
+        "drawn_equally",
+        "prefetch-interleaving",
+        "rng-stream",
+        judged=EITHER,
     ),
     "data-threads": ask(
         "Were there several threads that may have made it?",
@@ -199,10 +243,24 @@ TREE: dict[str, Node] = {
     "data-streams": ask(
         "Are all random streams that were drawn from in this step equal?",
         "streams_equal",
-        "data-drawn",
+        "data-decided",
         "rng-stream",
         judged=YES,
     ),
+    "data-decided": ask(
+        "Was a stream drawn from for it that is equal in both runs?",
+        "drawn_equally",
+        "async-update",
+        "data-alone",
+        judged=EITHER,
+    ),
+    "data-alone": ask(
+        "Would threads of the program have been seen?",
+        "sees_threads",
+        "batch-decided",
+        "prefetch-interleaving",
+    ),
+    "batch-decided": Leaf(Cause.CONTROL_FLOW, "batch-decided"),
     # --- optimizer
     "is-hyper": ask(
         "Is it a hyper-parameter of the optimizer (learning rate, betas)?",

@@ -175,7 +175,8 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
         baseline: pairs without a knob.
     """
     causes = frozenset(origin.cause for origin in diagnosis.origins)
-    order = in_order_for(causes)
+    others = frozenset(each.cause for origin in diagnosis.origins for each in origin.alternatives)
+    order = in_order_for(causes, others)
     together = bench.holds(frozenset(order))
     # Where they cannot be tried together, a proof by one of them alone is none the worse.
     found = smallest(order, bench.holds) if together else _single(order, bench, together)

@@ -49,6 +49,7 @@ _REFINEMENTS = (
     _Refinement("simulator-seed", _DRAWN, frozenset(Cause), Cause.SIMULATOR),
     # A stream or a batch that follows the clock is seeded from it; the rest is decided by it.
     _Refinement("clock", _FED, _ORDERS | _GUESSES, Cause.RNG_STREAM),
+    _Refinement("clock", _FED, frozenset((Cause.CONTROL_FLOW,)), Cause.WALL_CLOCK),
     _Refinement(
         "clock",
         _ANY - _DRAWN,
