@@ -71,6 +71,8 @@ class Case:
         shifted: how one run is some batches ahead of the other, or empty.
         kind: class of the component with its module, or empty.
         recorded: kinds of events that the runs hold: labels of groups, and ``loader``.
+        written_outside: modules that compute in this step, and whose parameters are written while
+            no optimizer step is at work, in this step or around it.
         operator: where it began among the operators of its step, or None where that is not known.
     """
 
@@ -96,3 +98,4 @@ class Case:
     kind: str = ""
     recorded: frozenset[str] = frozenset()
     operator: OperatorFinding | None = None
+    written_outside: tuple[str, ...] = ()

@@ -327,6 +327,17 @@ VARIANTS: dict[str, Remedy] = {
         ),
         "Log which batch is taken at each step, and what decided it, in both runs.",
     ),
+    "written-outside": Remedy(
+        "The parameters that it was computed with are written while no optimizer step is at work, "
+        "and threads stand beside the training: one of them may write in the middle of a step.",
+        (
+            "Find the thread that writes the parameters: a clamp, an average, a synchronisation; "
+            "let the training thread do it at a fixed place.",
+            "Where nothing writes them in the middle of a step, it is the computation itself that "
+            "races: execute it alone.",
+        ),
+        "Stop the other writer: the difference must vanish.",
+    ),
     "scaled-gradient": Remedy(
         "All gradients differ by one common factor from equal contributions: they were scaled "
         "otherwise.",

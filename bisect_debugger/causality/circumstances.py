@@ -143,6 +143,15 @@ def is_fed(case: Case) -> Finding:
 
 
 @look
+def computed_while_written(case: Case) -> Finding:
+    """Somebody writes parameters of a module that ran, at times of their own."""
+    modules = ", ".join(map(printable, case.written_outside[:3]))
+    if modules:
+        return answered(True, f"parameters of {modules} change while no optimizer step is at work")
+    return answered(False, "no parameter of what ran was seen to change outside an optimizer step")
+
+
+@look
 def is_rearranged(case: Case) -> Finding:
     """The same samples, in another order or under other numbers."""
     if case.rearranged:

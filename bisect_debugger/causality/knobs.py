@@ -82,7 +82,7 @@ KNOBS: tuple[Knob, ...] = (
     ),
     Knob(
         "switch",
-        "threads of Python that only take turns where they wait",
+        "one thread of the program at a time, which hands on its turn where it waits",
         frozenset(
             (
                 Cause.PREFETCH_INTERLEAVING,

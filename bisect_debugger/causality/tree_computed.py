@@ -7,6 +7,9 @@ differs first.
 from bisect_debugger.causality.causes import Cause
 from bisect_debugger.causality.nodes import EITHER, YES, Leaf, Node, ask
 
+WRITTEN_OUTSIDE = "written-outside"
+"""The conclusion that blames a module for what another one returned."""
+
 COMPUTED: dict[str, Node] = {
     "computed-loaded": ask(
         "Was a saved state brought back in the middle of this step?",
@@ -56,9 +59,24 @@ COMPUTED: dict[str, Node] = {
         "device, determinism flags)?",
         "environment_differs",
         "environment",
+        "computed-threads",
+        judged=YES,
+    ),
+    "computed-threads": ask(
+        "Were there several threads that may have made it?",
+        "several_threads",
+        "computed-written",
         "is-backward",
         judged=YES,
     ),
+    "computed-written": ask(
+        "Are parameters that it was computed with written outside the optimizer's steps?",
+        "computed_while_written",
+        "written-outside",
+        "is-backward",
+        judged=YES,
+    ),
+    "written-outside": Leaf(Cause.ASYNC_UPDATE, WRITTEN_OUTSIDE),
     "is-backward": ask(
         "Was it computed in the backward pass?", "is_backward", "backward-kernel", "is-forward"
     ),

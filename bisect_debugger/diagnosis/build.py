@@ -6,6 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 from bisect_debugger.causality.conclusion import conclude
+from bisect_debugger.causality.tree_computed import WRITTEN_OUTSIDE
 from bisect_debugger.causality.walk import Found, WalkResult
 from bisect_debugger.diagnosis.cases import case_of
 from bisect_debugger.diagnosis.ending import origin_of_ends
@@ -181,6 +182,8 @@ def _zoomed_origin(pair: Pair, found: Found, zoomed: Zoomed) -> Origin:
 def _origin(pair: Pair, found: Found, began: OperatorFinding | None = None) -> Origin:
     case = replace(case_of(pair, found), operator=began)
     conclusion = conclude(case)
+    if conclusion.leaf.variant == WRITTEN_OUTSIDE:
+        found = _as_written(found, case.written_outside[0])
     cause = conclusion.leaf.cause
     levels = {case.facts_a.level, case.facts_b.level}
     remedy = conclusion.leaf.remedy.for_level("full" if levels == {"full"} else "")
@@ -210,6 +213,14 @@ def _origin(pair: Pair, found: Found, began: OperatorFinding | None = None) -> O
         alternatives=tuple(Alternative(each.cause, each.why) for each in conclusion.alternatives),
         occurrence=row.occurrence,
     )
+
+
+def _as_written(found: Found, component: str) -> Found:
+    """What is written by somebody else is at fault, and not where that was first seen."""
+    if component == found.component:
+        return found
+    reached = {found.component: found.row, **found.contaminated}
+    return replace(found, component=component, contaminated=reached, first_reached=found.row)
 
 
 def _reached(row: Row | None) -> Reached | None:

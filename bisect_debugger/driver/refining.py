@@ -41,15 +41,20 @@ _GUESSES = frozenset(
 
 _ORDERS = frozenset((Cause.DATA_ORDER, Cause.SAMPLER_ORDER))
 
+_BRANCHES = frozenset((Cause.CONTROL_FLOW,))
+"""A batch of another shape, or that comes earlier, looks like one that was left out."""
+
 _REFINEMENTS = (
-    _Refinement("hashseed", frozenset((Group.REPLAY,)), _GUESSES, Cause.SAMPLER_ORDER),
-    _Refinement("hashseed", frozenset((Group.DATA, *_COMPUTED)), _GUESSES, Cause.DATA_ORDER),
-    _Refinement("listing", frozenset((*_FED, *_COMPUTED)), _GUESSES, Cause.DATA_ORDER),
+    _Refinement("hashseed", frozenset((Group.REPLAY,)), _GUESSES | _BRANCHES, Cause.SAMPLER_ORDER),
+    _Refinement("hashseed", frozenset((Group.DATA,)), _GUESSES | _BRANCHES, Cause.DATA_ORDER),
+    _Refinement("hashseed", _COMPUTED, _GUESSES, Cause.DATA_ORDER),
+    _Refinement("listing", _FED, _GUESSES | _BRANCHES, Cause.DATA_ORDER),
+    _Refinement("listing", _COMPUTED, _GUESSES, Cause.DATA_ORDER),
     _Refinement("fill-memory", _ANY, frozenset(Cause), Cause.UNINITIALISED_MEMORY),
     _Refinement("simulator-seed", _DRAWN, frozenset(Cause), Cause.SIMULATOR),
     # A stream or a batch that follows the clock is seeded from it; the rest is decided by it.
     _Refinement("clock", _FED, _ORDERS | _GUESSES, Cause.RNG_STREAM),
-    _Refinement("clock", _FED, frozenset((Cause.CONTROL_FLOW,)), Cause.WALL_CLOCK),
+    _Refinement("clock", _FED, _BRANCHES, Cause.WALL_CLOCK),
     _Refinement(
         "clock",
         _ANY - _DRAWN,

@@ -208,3 +208,24 @@ def test_a_run_that_is_cut_off_leaves_the_pairs_before_it(tmp_path: Path) -> Non
     explained = explain(diagnosis(origins=(origin(),)), made, BASELINE)
     assert "time ran out" in explained.remarks[0]
     assert [experiment.pairs for experiment in explained.experiments] == [2, 1]
+
+
+SOMETIMES = Experiment((), 2, 1, (1,))
+
+
+def test_what_does_not_come_again_without_a_knob_is_not_proven_by_one(tmp_path: Path) -> None:
+    found = diagnosis(origins=(origin(),))
+    explained = explain(found, bench(tmp_path, set(), []), SOMETIMES)
+    assert not explained.origins[0].proven
+    assert explained.remarks[0].startswith("Nothing is proven: under one of the knobs the twins")
+    assert explained.experiments[0] == Experiment((), 5, 4, (1,))
+
+
+def test_where_a_pair_was_equal_a_control_goes_with_the_proof(tmp_path: Path) -> None:
+    found, said = diagnosis(origins=(origin(cause=Cause.RNG_STREAM),)), list[Event]()
+    explained = explain(found, bench(tmp_path, {"entropy"}, said), SOMETIMES)
+    assert explained.origins[0].proven
+    assert "without, 2 of 3 pairs diverge" in explained.origins[0].evidence[0]
+    assert [each.knobs for each in explained.experiments].count(()) == 1
+    began = [event for event in said if isinstance(event, ExperimentBegan)]
+    assert (began[-1].shown, began[-1].meaning) == ("no knob", "nothing, as a control")

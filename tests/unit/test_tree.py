@@ -9,7 +9,7 @@ from bisect_debugger.causality.case import Case
 from bisect_debugger.causality.causes import REMEDIES, Cause
 from bisect_debugger.causality.conclusion import conclude, render_tree
 from bisect_debugger.causality.looks import LOOKS
-from bisect_debugger.causality.nodes import Leaf, Question
+from bisect_debugger.causality.nodes import Question
 from bisect_debugger.causality.tree import ROOT, TREE
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
