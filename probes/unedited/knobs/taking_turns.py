@@ -2,8 +2,8 @@
 
 Those that may go on do so in the order in which they were started or woken; those that sleep, or
 wait for a time, once nobody else may go on. A thread that waits for something else than a thread of
-the program (a process, a socket) keeps the turn; does it keep it for too long while others could go
-on, all are let go, and run as they would without the knob.
+the program (a process, a socket) keeps the turn; does the process stand still for long while others
+could go on, all are let go, and run as they would without the knob.
 """
 
 import collections
@@ -15,10 +15,13 @@ import time
 from _thread import allocate_lock
 from typing import Any
 
-_STUCK_SECONDS = 20.0
+_STUCK_SECONDS, _IDLE_CPU_SECONDS = 20.0, 0.2
+"""Who keeps the turn for so long, while the process works no longer than this, waits in C."""
+
 POLL_SECONDS = 0.002
 
 _monotonic = time.monotonic
+_cpu_seconds = time.process_time
 
 
 class Turn:
@@ -60,7 +63,7 @@ class Turns:
         self._ready: collections.deque[Turn] = collections.deque()
         self._asleep: list[tuple[float, int, Turn, float]] = []
         self._now = 0.0
-        self._handed_at = _monotonic()
+        self._handed_at, self._worked = _monotonic(), _cpu_seconds()
         self._own.turn = None
         self.over = False
 
@@ -154,7 +157,7 @@ class Turns:
 
     def _hand_on(self) -> None:
         """The turn goes to who may go on for longest, or to the first whose time is over."""
-        self._holder, self._handed_at = None, _monotonic()
+        self._holder, self._handed_at, self._worked = None, _monotonic(), _cpu_seconds()
         if self._ready:
             self._holder = self._ready.popleft()
         else:
@@ -185,7 +188,7 @@ class Turns:
             with self._state:
                 if self._holder is None and not self.over:
                     self._hand_on()
-                elif _monotonic() - self._handed_at >= _STUCK_SECONDS and turn in self._ready:
+                elif turn in self._ready and self._is_stuck():
                     self._let_go()
 
     def _patience(self, until: float | None) -> float:
@@ -195,6 +198,15 @@ class Turns:
             # Who has the turn hands it on; without, somebody else's time is not over yet.
             left = POLL_SECONDS if self._holder is None or self.over else _STUCK_SECONDS
         return min(left, _STUCK_SECONDS)
+
+    def _is_stuck(self) -> bool:
+        """Who has the turn waits: on a busy machine, work takes long as well, but it is work."""
+        now, worked = _monotonic(), _cpu_seconds()
+        if now - self._handed_at < _STUCK_SECONDS:
+            return False
+        did_nothing = worked - self._worked < _IDLE_CPU_SECONDS
+        self._handed_at, self._worked = now, worked
+        return did_nothing
 
     def _let_go(self) -> None:
         self.over = True
