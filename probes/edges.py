@@ -35,6 +35,8 @@ class Edges:
     def __init__(self, recorder: Recorder) -> None:
         """Write edges into the recorder's run."""
         self._recorder = recorder
+        self.are_kept = recorder.selection.level != "coarse"
+        """The run has events that edges can join."""
         self._mark = f"bisect_debugger:{id(recorder)}"
         self._path = 0
         self._known: dict[int, frozenset[Producer]] = {}
@@ -59,31 +61,34 @@ class Edges:
             node.metadata[self._mark] = (self._recorder.step, place)
         # Without a graph (no_grad, detached), the same memory at the same version tells. Its
         # storage object lives as long as the memory does, also where nobody holds it.
-        try:
-            address = tensor.data_ptr()
-        except RuntimeError:
-            return
-        if address:
+        known = self._recorder.known.get(id(tensor))
+        if known is not None and known[0]() is tensor:
+            # Read just now.
+            _, version, address, _, _, form = known
+            count = form.count
+        else:
+            try:
+                address = tensor.data_ptr()
+            except RuntimeError:
+                return
+            if not address:
+                return
             try:
                 version = tensor._version
             except RuntimeError:
                 # As in `version_of`.
                 version = -1
-            storage = ref(tensor.untyped_storage())
-            self._outputs[address, tensor.numel()] = (storage, version, place)
+            count = tensor.numel()
+        self._outputs[address, count] = (ref(tensor.untyped_storage()), version, place)
 
-    def consumed(self, tensor: torch.Tensor, place: Place) -> None:
+    def consumed(self, tensor: torch.Tensor, node: Any, place: Place) -> None:
         """Find what a tensor was computed from, and write it where that is news.
 
         Args:
             tensor: a module input, a batch or a loss.
+            node: its autograd node, or None.
             place: its buffer and occurrence.
         """
-        try:
-            node: Any = tensor.grad_fn
-        except RuntimeError:
-            # As in `node_of`.
-            node = None
         # The nearest output is part of the path: which one is used may change without a call.
         nearest = None if node is None else node.metadata.get(self._mark)
         self._path = path = hash((self._path, place, node is None, nearest and nearest[1]))

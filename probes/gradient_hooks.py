@@ -27,13 +27,14 @@ class GradientHook:
     # Else torch warns when a tensor with this hook is saved or sent to another process.
     __torch_unserializable__ = True
 
-    __slots__ = ("is_shared", "recorder", "slot")
+    __slots__ = ("known", "recorder", "slot")
 
     def __init__(self, recorder: Recorder, slot: Slot) -> None:
         """Record into a slot."""
         self.recorder, self.slot = recorder, slot
-        self.is_shared = False
-        """Another hook is on the same tensor and is called with the same gradient."""
+        self.known: bool | None = None
+        """False where another hook is on the same tensor and is called with the same gradient,
+        which is then hashed once (`Seeing.see`, made); None elsewhere."""
 
     def __call__(self, gradient: torch.Tensor) -> None:
         """Record the gradient that flows through the tensor."""
@@ -43,9 +44,9 @@ class GradientHook:
         try:
             if _len_torch_function_stack():
                 with DisableTorchFunction():
-                    recorder.see(self.slot, gradient, _IN_BACKWARD, self.is_shared)
+                    recorder.see(self.slot, gradient, _IN_BACKWARD, self.known)
             else:
-                recorder.see(self.slot, gradient, _IN_BACKWARD, self.is_shared)
+                recorder.see(self.slot, gradient, _IN_BACKWARD, self.known)
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             recorder.fail_with(error)
 
@@ -109,11 +110,11 @@ def hook_output(output: torch.Tensor, node: Any, hook: GradientHook) -> None:
     if hooks is None:
         hooks = output._backward_hooks = OrderedDict()
         node._register_hook_dict(output)
-    elif not hook.is_shared:
+    elif hook.known is None:
         # A container returns what its last child returned.
         for other in (hook, *hooks.values()):
             if isinstance(other, GradientHook):
-                other.is_shared = True
+                other.known = False
     hooks[hook] = hook  # type: ignore[index]
 
 

@@ -15,6 +15,22 @@ Known = tuple[weakref.ref[torch.Tensor], int, int, torch.Size, bytes, Form]
 """A tensor that was hashed in this step: its object, version, address, shape; digest and form."""
 
 
+def unless_written(known: Known, value: object) -> tuple[bytes, Form] | None:
+    """Digest and form of a tensor that is known; None if somebody wrote to it since."""
+    reference, version, address, shape, digest, form = known
+    tensor = reference()
+    # Another object may have the id by now.
+    if (
+        tensor is None
+        or tensor is not value
+        or tensor._version != version
+        or tensor.data_ptr() != address
+        or tensor.shape != shape
+    ):
+        return None
+    return digest, form
+
+
 def version_of(tensor: torch.Tensor) -> int:
     """How often the tensor was written in place; -1 where torch does not count."""
     return -1 if tensor.is_inference() else tensor._version
@@ -29,8 +45,16 @@ class KnownTensors(dict[int, Known]):
         self.passing: set[int] = set()
         """Those that are known only while they are handed on."""
 
-    def remember(self, tensor: torch.Tensor, digest: bytes, form: Form) -> None:
-        """Know a tensor that was just hashed, where torch counts its writes."""
+    def remember(self, tensor: torch.Tensor, digest: bytes, form: Form, made: bool) -> None:
+        """Know a tensor that was just hashed, where torch counts its writes.
+
+        Args:
+            tensor: the tensor.
+            digest: its digest.
+            form: its element type and shape.
+            made: an operator under autograd made it, which counts on nobody writing to it unseen;
+                any other is known only while it is handed on.
+        """
         # A parameter is written through `.data` as a matter of course.
         if type(tensor) is not torch.Tensor:
             return
@@ -40,34 +64,9 @@ class KnownTensors(dict[int, Known]):
             # Made in inference mode.
             return
         key = id(tensor)
-        address, shape = tensor.data_ptr(), form.shape
-        self[key] = (weakref.ref(tensor), version, address, shape, digest, form)
-        try:
-            # An operator made it, and autograd counts on nobody writing to it unseen.
-            if tensor.grad_fn is not None:
-                return
-        except RuntimeError:
-            # A view whose base was written in place may refuse to tell.
-            pass
-        self.passing.add(key)
-
-    def still(self, value: object) -> tuple[bytes, Form] | None:
-        """Digest and form of a tensor that is known, if nobody wrote to it since."""
-        known = self.get(id(value))
-        if known is None:
-            return None
-        reference, version, address, shape, digest, form = known
-        tensor = reference()
-        # Another object may have the id by now.
-        if (
-            tensor is None
-            or tensor is not value
-            or tensor._version != version
-            or tensor.data_ptr() != address
-            or tensor.shape != shape
-        ):
-            return None
-        return digest, form
+        self[key] = (weakref.ref(tensor), version, tensor.data_ptr(), form.shape, digest, form)
+        if not made:
+            self.passing.add(key)
 
     def forget(self, value: object) -> None:
         """Have this tensor hashed again when it is seen next."""

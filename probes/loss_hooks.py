@@ -12,7 +12,7 @@ import torch
 from torch.compiler import is_compiling
 
 from bisect_debugger.format.groups import Group
-from probes.edges import Edges
+from probes.edges import Edges, node_of
 from probes.recorder import Recorder, flags_now, guarded, in_backward
 from probes.scripting import pass_for, pass_no_more
 from probes.stand_ins import beneath, retire
@@ -78,5 +78,5 @@ class LossHooks:
             return
         name = f"loss[{index}]" if index else "loss"
         place = self.recorder.value(Group.LOSS, name, "loss", "loss", root, flags_now())
-        if place is not None:
-            self._edges.consumed(root, place)
+        if place is not None and self._edges.are_kept:
+            self._edges.consumed(root, node_of(root), place)

@@ -79,10 +79,9 @@ class ModuleHooks:
         self.recorder = recorder
         self._edges, self._produced, self._consumed = edges, edges.output, edges.consumed
         self._at_forward = at_forward
+        self._keeps_edges = self._marks_outputs = edges.are_kept
         self._forward_step = INIT_STEP
-        self.enclosed: Callable[[], bool] | None = None
-        """Tells whether another recorded module made the call that goes on. Where it is known, what
-        enters the outermost call from outside is the batch; else what enters a root is."""
+        self._enclosed: Callable[[], bool] | None = None
         self._gradients = gradients
         self._unknown = unknown
         self._ports: WhileAlive[Ports] = WhileAlive()
@@ -97,6 +96,15 @@ class ModuleHooks:
         """Record this module from now on."""
         self._strangers.drop(module)
         self._ports.keep(module, Ports(self.recorder, module, name, self._gradients))
+
+    def ask_enclosed(self, enclosed: Callable[[], bool]) -> None:
+        """Take for the batch what enters the outermost call from outside, not what enters a root.
+
+        Args:
+            enclosed: tells whether another recorded module made the call that goes on.
+        """
+        self._enclosed = enclosed
+        self._marks_outputs = True
 
     def remove(self) -> None:
         """Take all hooks away."""
@@ -185,10 +193,11 @@ class ModuleHooks:
         # Torch hands keyword arguments to hooks of modules that say so in a table of their own,
         # and the compiler takes a module with an entry there for another program.
         kwargs = _keywords(caller or sys._getframe(2)) if ports.keywords or not args else None
-        recorder = self.recorder
-        fresh = not recorder.begun and recorder.begin_step()
-        if not recorder.active:
-            return
+        recorder, fresh = self.recorder, False
+        if not recorder.begun:
+            fresh = recorder.begin_step()
+            if not recorder.active:
+                return
         if ports.name.root not in recorder.ran and recorder.is_steppers():
             recorder.ran.add(ports.name.root)
         flags = 0 if is_grad_enabled() else _NO_GRAD
@@ -199,10 +208,10 @@ class ModuleHooks:
         elif self._forward_step != recorder.step and recorder.is_steppers():
             self._forward_step = recorder.step
             self._at_forward(fresh)
+        inputs = ports.inputs
         for index, value in enumerate(args):
             if type(value) is torch.Tensor:
-                slot = ports.inputs.get(index) or self._port(ports, index, "", value)
-                self._input(slot, value, flags)
+                self._input(inputs.get(index) or self._port(ports, index, "", value), value, flags)
             else:
                 self._several(ports, index, value, flags)
         for key, value in kwargs.items() if kwargs else ():
@@ -226,18 +235,24 @@ class ModuleHooks:
 
     def _is_batch(self, ports: Ports, leaf: object) -> bool:
         """What goes in there comes from outside; asked once, at its first sight."""
-        if self.enclosed is None:
+        if self._enclosed is None:
             return ports.name.is_root
-        if self.enclosed():
+        if self._enclosed():
             return False
         return not isinstance(leaf, torch.Tensor) or not self._edges.producers(leaf)
 
     def _input(self, slot: Slot, tensor: torch.Tensor, flags: int) -> None:
+        recorder = self.recorder
         if slot.group is _DATA:
-            self.recorder.known.forget(tensor)
-        place = self.recorder.see(slot, tensor, flags, True)
-        if place is not None and not flags & _RECOMPUTE:
-            self._consumed(tensor, place)
+            recorder.known.forget(tensor)
+        try:
+            node = tensor.grad_fn
+        except RuntimeError:
+            # As in `node_of`.
+            node = None
+        place = recorder.see(slot, tensor, flags, node is not None)
+        if place is not None and self._keeps_edges and not flags & _RECOMPUTE:
+            self._consumed(tensor, node, place)
 
     def _after(self, module: torch.nn.Module, args: tuple[Any, ...], output: object) -> None:
         if is_compiling():
@@ -281,13 +296,13 @@ class ModuleHooks:
         self.recorder.known.forget_passing()
 
     def _output(self, slot: Slot, hook: GradientHook, output: torch.Tensor, flags: int) -> None:
-        place = self.recorder.see(slot, output, flags, True)
         try:
             node = output.grad_fn
         except RuntimeError:
             # As in `node_of`.
             node = None
-        if place is not None and not flags & _RECOMPUTE:
+        place = self.recorder.see(slot, output, flags, node is not None)
+        if place is not None and self._marks_outputs and not flags & _RECOMPUTE:
             self._produced(output, node, place)
         if node is not None and hook.slot.buffer != LEFT_OUT:
             hook_output(output, node, hook)

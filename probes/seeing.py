@@ -14,10 +14,10 @@ from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.format.schema import INIT_STEP
 from probes.content import Part, Unsupported, parts
-from probes.known import KnownTensors
+from probes.known import KnownTensors, unless_written
 from probes.selection import Selection
 from probes.slots import LEFT_OUT, DeviceSlot, Form, Forms, Slot, content_of
-from probes.stats import stats_of
+from probes.stats import KnownStats
 from probes.writer import RunWriter
 
 Place = tuple[int, int]
@@ -63,6 +63,7 @@ class Seeing:
         self._new_slot: type[Slot] = Slot if self._on_host else DeviceSlot
         self._other_algorithm = DEVICE_ALGORITHM if self._on_host else DEVICE_EVERYWHERE
         self._is_coarse = selection.level == "coarse"
+        self._stats = KnownStats().of
         self._keep_content()
 
     def fail(self, reason: str) -> None:
@@ -93,23 +94,24 @@ class Seeing:
         """A slot of no buffer, to read a value before it has a name."""
         return self._new_slot(Group.PARAM, "", "", "", forms=self._forms)
 
-    def see(self, slot: Slot, value: object, flags: int = 0, reuse: bool = False) -> Place | None:
+    def see(
+        self, slot: Slot, value: object, flags: int = 0, made: bool | None = None
+    ) -> Place | None:
         """Record a value of any kind.
 
         Args:
             slot: the buffer it belongs to.
             value: a tensor of any kind, an array, a number, text or bytes.
             flags: `EventFlag` bits.
-            reuse: a tensor object that was hashed in this step, and not written to since as
-                far as torch counts, is not hashed again.
+            made: given, a tensor object that was hashed in this step, and not written to since as
+                far as torch counts, is not hashed again; see `KnownTensors.remember`.
 
         Returns:
             Buffer of its first part and how often `see` saw it in this step before, or None where
             nothing was recorded.
         """
-        found = None
-        if reuse and id(value) in self.known:
-            found = self.known.still(value)
+        known = None if made is None else self.known.get(id(value))
+        found = None if known is None else unless_written(known, value)
         buffer = slot.buffer
         if found is None:
             if buffer == LEFT_OUT:
@@ -117,9 +119,12 @@ class Seeing:
             found = slot.read(value)
             if found is None:
                 return self.see_pieces(slot, self.pieces_of(slot, value), flags)
+            digest, form = found
             # Content that is kept has to be read anyway.
-            if reuse and found[1].nbytes >= REUSE_BYTES and not self._keeps_content:
-                self.known.remember(value, *found)  # type: ignore[arg-type]
+            if made is not None and form.nbytes >= REUSE_BYTES and not self._keeps_content:
+                self.known.remember(value, digest, form, made)  # type: ignore[arg-type]
+            elif known is not None:
+                self.known.forget(value)
         elif self._is_coarse:
             # Its digest is part of the step's already.
             return None
@@ -218,7 +223,7 @@ class Seeing:
             digest,
             flags,
             content=content if self._payload else None,
-            stats=stats_of(content, layout),
+            stats=self._stats(digest, content, layout),
         )
 
     def _keep_content(self) -> None:

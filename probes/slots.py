@@ -39,13 +39,24 @@ class Form:
         shape: torch's shape.
         is_complex: its elements may be conjugated lazily.
         layout: both as the file knows them.
+        count: number of elements.
         seed: the layout's seed.
         nbytes: size of the content.
         at: the memory of that size at an address, as xxhash reads it.
         number: id of the layout in the run.
     """
 
-    __slots__ = ("at", "dtype", "is_complex", "layout", "nbytes", "number", "seed", "shape")
+    __slots__ = (
+        "at",
+        "count",
+        "dtype",
+        "is_complex",
+        "layout",
+        "nbytes",
+        "number",
+        "seed",
+        "shape",
+    )
 
     def __init__(
         self, dtype: torch.dtype | None, shape: torch.Size, layout: Layout, number: int
@@ -53,6 +64,7 @@ class Form:
         """Work out what depends on the layout alone."""
         self.dtype, self.shape, self.layout, self.number = dtype, shape, layout, number
         self.seed, self.nbytes = layout.seed, layout.nbytes
+        self.count = shape.numel()
         self.is_complex = layout.dtype.startswith("complex")
         self.at: Callable[[int], Any] = (ctypes.c_ubyte * self.nbytes).from_address
 

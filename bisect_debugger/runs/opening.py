@@ -15,12 +15,12 @@ from bisect_debugger.errors import UnreadableRun
 from bisect_debugger.format import schema
 from bisect_debugger.format.digests import DIGEST_ALGORITHM
 from bisect_debugger.runs import superblock
-from bisect_debugger.runs.file_access import open_while_written
+from bisect_debugger.runs.file_access import close_read, open_while_written
 
 _RECORD_AGAIN = "record the run again"
 
 _MOST_CHUNK_BYTES = 16 << 20
-"""A chunk is read as a whole; those of a run have 64 KiB at most."""
+"""A chunk is read as a whole; those of a run have 512 KiB at most."""
 
 # HDF5 keeps what it saw of a dataset first. While a run is still being written, all that a step
 # refers to is in the file before the step is, so steps must be looked at before the rest.
@@ -55,10 +55,10 @@ def open_file(path: Path) -> h5py.File:
             _check_link(path, node, name, column.path)
             _check_column(path, node[name], column, size)
     except UnreadableRun:
-        file.close()
+        close_read(file)
         raise
     except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
-        file.close()
+        close_read(file)
         raise damaged(path, error) from error
     return file
 

@@ -21,13 +21,10 @@ from bisect_debugger.format.layouts import Layout
 from bisect_debugger.runs.blocks import EventBlock, StepBlock, occurrences
 from bisect_debugger.runs.columns import Columns
 from bisect_debugger.runs.facts import END_REASONS, Buffer, RunFacts, SeedingCall, end_reason
+from bisect_debugger.runs.file_access import close_read
+from bisect_debugger.runs.finding import first_event_of, first_event_with_nan
 from bisect_debugger.runs.opening import damaged, open_file
 from bisect_debugger.runs.payload import PayloadStore
-
-BLOCK_ROWS = 1 << 17
-"""Rows of a table that are read at a time where a whole table has to be looked at."""
-
-_FIRST_ROWS = 1024
 
 
 class Run:
@@ -54,7 +51,7 @@ class Run:
     def close(self) -> None:
         """Close the file."""
         self._columns.close()
-        self._file.close()
+        close_read(self._file)
 
     @property
     def rows_read(self) -> dict[str, int]:
@@ -297,36 +294,18 @@ class Run:
         """
         if key not in self._first_steps:
             index = next((buffer.index for buffer in self.buffers if buffer.key == key), None)
-            event = None if index is None else self._first_event_of(index)
+            end = 0 if self.facts.level == "coarse" else self.event_count
+            event = None if index is None else first_event_of(self._columns, index, end)
             row = -1 if event is None else self.row_of_event(event)
             self._first_steps[key] = None if row < 0 else self.step_number(row)
         return self._first_steps[key]
-
-    def _first_event_of(self, index: int) -> int | None:
-        if self.facts.level == "coarse":
-            return None
-        lo, rows, end = 0, _FIRST_ROWS, self.event_count
-        while lo < end:
-            block = self._columns.read("events/buffer", lo, min(lo + rows, end))
-            places = np.flatnonzero(block == index)
-            if len(places):
-                return lo + int(places[0])
-            # Most buffers are in the first steps, so the blocks begin small.
-            lo, rows = lo + rows, min(4 * rows, BLOCK_ROWS)
-        return None
 
     def first_nan(self) -> tuple[int, str] | None:
         """Step and buffer of the first event that holds NaN, as far as numbers were recorded."""
         if self.facts.level not in ("stats", "full"):
             return None
-        for lo in range(0, self.event_count, BLOCK_ROWS):
-            counts = self._columns.read(
-                "stats/nan_count", lo, min(lo + BLOCK_ROWS, self.event_count)
-            )
-            places = np.flatnonzero(counts)
-            if len(places):
-                return self._at(lo + int(places[0]))
-        return None
+        event = first_event_with_nan(self._columns, self.event_count)
+        return None if event is None else self._at(event)
 
     def _at(self, event: int) -> tuple[int, str]:
         """Step and buffer of an event."""

@@ -63,7 +63,7 @@ class UneditedRecording(Recording):
             writer, selection, Names(session.created), self._introduce, session.generators
         )
         self._parameters.early = self._early.get
-        self._modules.enclosed = _inside_a_module
+        self._modules.ask_enclosed(_inside_a_module)
         self._all_optimizers = AllOptimizers(self.recorder, self.optimizers, self._name_optimizer)
         self.add_probe(self._all_optimizers)
         if session.settings.values.get("isolate") and not self.rank:

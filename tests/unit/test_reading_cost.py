@@ -15,7 +15,7 @@ from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.format.schema import END_COMPLETE
 from bisect_debugger.runs import Run, open_run
-from bisect_debugger.runs.run import BLOCK_ROWS
+from bisect_debugger.runs.finding import BLOCK_ROWS
 from bisect_debugger.twins import Pair, Status, open_pair
 from bisect_debugger.twins.bands import bands
 from probes.writer import Header, RunWriter
