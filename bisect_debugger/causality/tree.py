@@ -167,7 +167,14 @@ TREE: dict[str, Node] = {
         judged=YES,
     ),
     "init-all": ask(
-        "Do all parameters differ at init?", "no_sibling_equal", "seed-not-applied", "unseeded-init"
+        "Do all parameters differ at init?", "no_sibling_equal", "init-loaded", "unseeded-init"
+    ),
+    "init-loaded": ask(
+        "Was a saved state brought back just before?",
+        "loaded_just_before",
+        "resume-state",
+        "seed-not-applied",
+        judged=YES,
     ),
     # --- what enters the model
     "is-replay": ask("Is it a replay sample?", "is_replay", "replay-first", "is-simulator"),

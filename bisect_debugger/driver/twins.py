@@ -25,7 +25,13 @@ from bisect_debugger.driver.patience import Patience
 from bisect_debugger.driver.reporting import RunReport, Watch
 from bisect_debugger.driver.session import Settings
 from bisect_debugger.driver.told_run import run_told
-from bisect_debugger.driver.zoom import elsewhere_words, moved_words, zoom_steps
+from bisect_debugger.driver.zoom import (
+    SHORT,
+    elsewhere_words,
+    is_met_again,
+    moved_words,
+    zoom_steps,
+)
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.progress import ExperimentsBegan, Judging, Phase, Told, TwinsBegan
@@ -227,7 +233,8 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
     again = replace(
         settings,
         level="full",
-        payload=(max(onset.step - 1, -1), end),
+        # An onset may move; of few steps all are kept.
+        payload=(-1 if end <= SHORT else onset.step - 1, end),
         zoom=zoom_steps(first.diagnosis, end),
         max_steps=min(end, plan.max_steps or end),
     )
@@ -247,6 +254,11 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
         second = replace(second, diagnosis=diagnosis)
         return _remarked(second, elsewhere) if elsewhere else second
     moved = _moved(onset.step, now.step if now else None, again.max_steps or end)
+    if is_met_again(first.diagnosis, second.diagnosis):
+        # Another time, and the same place: only the second holds what it looks like.
+        diagnosis = replace(second.diagnosis, pairs=first.diagnosis.pairs)
+        about = "What is said below is about the second pass."
+        return _remarked(replace(second, diagnosis=diagnosis), f"{moved} {about}")
     return _remarked(first, f"{moved} {moved_words(second.diagnosis)}")
 
 
@@ -258,8 +270,9 @@ def _explained(
     if onset is None and not result.diagnosis.origins:
         return result
     # Without a difference in common it is the ends that have to be equal.
-    steps = max(onset.step, 0) + plan.stop_after + 1 if onset else plan.max_steps
     baseline = _baseline(result)
+    latest = max((*baseline.onset_steps, onset.step, 0)) if onset else 0
+    steps = latest + plan.stop_after + 1 if onset else plan.max_steps
 
     def run(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
         asked = replace(settings, out=out, max_steps=steps, knobs=knobs)

@@ -39,6 +39,12 @@ def test_a_checkpoint_that_one_run_alone_loaded_explains_whatever_differs() -> N
     assert cause(between(case(INIT), loaded, loaded)) is Cause.UNSEEDED_INIT
 
 
+def test_where_all_begins_otherwise_a_checkpoint_that_was_loaded_is_at_fault() -> None:
+    all_of_it = replace(case(INIT), siblings_equal=0, siblings_different=4)
+    assert cause(between(all_of_it, replace(SEEN, loads=(LOADED,)))) is Cause.RESUME_STATE
+    assert cause(between(all_of_it, SEEN)) is Cause.SEED_NOT_APPLIED
+
+
 def test_what_is_loaded_later_explains_nothing_before() -> None:
     late = replace(SEEN, loads=(replace(LOADED, step=7),))
     assert cause(between(case(INIT), SEEN, late)) is Cause.UNSEEDED_INIT
