@@ -93,7 +93,7 @@ def attach(
     recording = _recording(writer, selection, names, added, optimizers)
     if zoomed is not None:
         end = sys.maxsize if last is None else last
-        operators = Zoom(range(first, end), zoomed)
+        operators = Zoom(range(first, end), zoomed, digest=selection.digest)
         operators.follow(recording.recorder, names)
         recording.add_probe(operators)
     return recording

@@ -7,6 +7,7 @@ from enum import StrEnum
 from bisect_debugger.metrics import Difference
 from bisect_debugger.runs import RunFacts
 from bisect_debugger.twins.model import Row
+from bisect_debugger.twins.operators import OperatorFinding
 
 
 class Answer(StrEnum):
@@ -70,6 +71,9 @@ class Case:
         shifted: how one run is some batches ahead of the other, or empty.
         kind: class of the component with its module, or empty.
         recorded: kinds of events that the runs hold: labels of groups, and ``loader``.
+        written_outside: modules that compute in this step, and whose parameters are written while
+            no optimizer step is at work, in this step or around it.
+        operator: where it began among the operators of its step, or None where that is not known.
     """
 
     row: Row
@@ -93,3 +97,5 @@ class Case:
     shifted: str = ""
     kind: str = ""
     recorded: frozenset[str] = frozenset()
+    operator: OperatorFinding | None = None
+    written_outside: tuple[str, ...] = ()

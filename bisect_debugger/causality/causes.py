@@ -295,6 +295,49 @@ VARIANTS: dict[str, Remedy] = {
         "Register or seed the generator and record again: the origin must move to the stream or "
         "vanish.",
     ),
+    "other-number": Remedy(
+        "A number of the program's own enters the computation and differs, although everything "
+        "that was recorded before is equal: it may follow the clock.",
+        (
+            "Look at the line where the operator is given it: a weight, a rate or a temperature "
+            "that follows time.time() or perf_counter(); let it follow the step.",
+            "A draw of a generator that is not recorded (random.SystemRandom), or a count that "
+            "another thread keeps, can be such a number as well.",
+        ),
+        "Record the number (Recording.record) where it is made; replace the clock by the step "
+        "number.",
+    ),
+    "other-sizes": Remedy(
+        "An operator is called with another size, index or switch in each run, although "
+        "everything that was recorded before is equal: the program took another way.",
+        (
+            "Look at the line where the operator is given it, and at what decides it: the length "
+            "or order of a set, the time, the number of cores, a file.",
+        ),
+        "Record what decides it (Recording.record) in both runs.",
+    ),
+    "batch-decided": Remedy(
+        "The first batches are equal and later ones are not, although no generator was seen to be "
+        "drawn from and no thread to stand beside: something else decides which batch comes.",
+        (
+            "Look for batches that are left out or taken by the time that they took, by what a "
+            "file or a queue holds at that moment, or by the answer of another process.",
+            "A generator that is not recorded and that the first batches did not need can be it as "
+            "well.",
+        ),
+        "Log which batch is taken at each step, and what decided it, in both runs.",
+    ),
+    "written-outside": Remedy(
+        "The parameters that it was computed with are written while no optimizer step is at work, "
+        "and threads stand beside the training: one of them may write in the middle of a step.",
+        (
+            "Find the thread that writes the parameters: a clamp, an average, a synchronisation; "
+            "let the training thread do it at a fixed place.",
+            "Where nothing writes them in the middle of a step, it is the computation itself that "
+            "races: execute it alone.",
+        ),
+        "Stop the other writer: the difference must vanish.",
+    ),
     "scaled-gradient": Remedy(
         "All gradients differ by one common factor from equal contributions: they were scaled "
         "otherwise.",

@@ -127,12 +127,28 @@ def several_threads(case: Case) -> Finding:
 
 
 @look
+def sees_threads(case: Case) -> Finding:
+    """The recording began with the program, and so sees the threads that it starts."""
+    seen = case.facts_a.environment.get("recorded_by") == "command"
+    return answered(seen, "recorded by the command" if seen else "recorded by hand")
+
+
+@look
 def is_fed(case: Case) -> Finding:
     """A batch or a replay sample."""
     return answered(
         case.row.group in (Group.DATA, Group.REPLAY),
         f"{case.row.name} is of group {case.row.group.label}",
     )
+
+
+@look
+def computed_while_written(case: Case) -> Finding:
+    """Somebody writes parameters of a module that ran, at times of their own."""
+    modules = ", ".join(map(printable, case.written_outside[:3]))
+    if modules:
+        return answered(True, f"parameters of {modules} change while no optimizer step is at work")
+    return answered(False, "no parameter of what ran was seen to change outside an optimizer step")
 
 
 @look

@@ -52,7 +52,7 @@ KNOBS: tuple[Knob, ...] = (
     Knob(
         "clock",
         "clocks that count instead of telling the time",
-        frozenset((Cause.WALL_CLOCK, Cause.SEED_NOT_APPLIED, Cause.RNG_STREAM)),
+        frozenset((Cause.WALL_CLOCK, Cause.CONTROL_FLOW, Cause.SEED_NOT_APPLIED, Cause.RNG_STREAM)),
         "Something depends on the time of day or on how long work takes: take a step count.",
     ),
     Knob(
@@ -82,7 +82,7 @@ KNOBS: tuple[Knob, ...] = (
     ),
     Knob(
         "switch",
-        "threads of Python that only take turns where they wait",
+        "one thread of the program at a time, which hands on its turn where it waits",
         frozenset(
             (
                 Cause.PREFETCH_INTERLEAVING,
@@ -123,9 +123,17 @@ KNOBS: tuple[Knob, ...] = (
 )
 
 
-def in_order_for(causes: frozenset[Cause]) -> tuple[str, ...]:
-    """Names of all knobs, those first that speak for one of the causes."""
+def in_order_for(
+    causes: frozenset[Cause], others: frozenset[Cause] = frozenset()
+) -> tuple[str, ...]:
+    """Names of all knobs, those first that speak for one of the causes.
+
+    Args:
+        causes: of the origins.
+        others: that the origins may have as well; knobs for these come next.
+    """
     likely = [knob.name for knob in KNOBS if knob.causes & causes]
+    likely += [knob.name for knob in KNOBS if knob.causes & others and knob.name not in likely]
     return (*likely, *(knob.name for knob in KNOBS if knob.name not in likely))
 
 

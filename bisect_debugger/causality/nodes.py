@@ -63,3 +63,20 @@ class Leaf:
 
 
 Node = Question | Leaf
+
+EITHER = frozenset((Answer.YES, Answer.NO))
+YES = frozenset((Answer.YES,))
+"""Answers that are judgements. A no that rests on nothing having been seen speaks for nothing."""
+
+
+def ask(
+    text: str,
+    look: str,
+    yes: str,
+    no: str,
+    not_recorded: str = "",
+    *,
+    judged: frozenset[Answer] = frozenset(),
+) -> Question:
+    """A question of the shipped tree; what is not recorded leads where a no does by default."""
+    return Question(text, look, yes, no, not_recorded or no, judged)

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from bisect_debugger.commands.output import check_target, write
+from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis import diagnose_pair
 from bisect_debugger.history.entries import PATH, read
 from bisect_debugger.note import render_note
@@ -25,12 +26,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"also the history of the investigation (default: {PATH})",
     )
     parser.add_argument("--force", action="store_true", help="replace a file that exists")
+    add_tree_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the note; returns 0 whatever the verdict, because the note is what was asked for."""
     inputs = (arguments.a, arguments.b)
     check_target(arguments.output, force=arguments.force, inputs=inputs)
+    use_trees(arguments)
     history = read(Path(arguments.history)) if arguments.history is not None else None
     with open_pair(*inputs) as pair:
         diagnosis = diagnose_pair(pair)

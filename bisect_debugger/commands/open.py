@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 from bisect_debugger.commands.output import check_target, write
+from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.errors import UsageError, printable
 
 _HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -25,11 +26,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--size", type=size, metavar="WxH", help="columns and lines of it (default: 80x24)"
     )
     parser.add_argument("--force", action="store_true", help="replace a screenshot that exists")
+    add_tree_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Open the UI; what is plainly no pair of runs is refused before the screen is touched."""
     _refuse(arguments.runs)
+    use_trees(arguments)
     if arguments.screenshot is not None:
         return _screenshot(arguments)
     for option in ("screen", "size"):

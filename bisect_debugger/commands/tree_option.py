@@ -2,8 +2,6 @@
 
 import argparse
 
-from bisect_debugger.causality.own_nodes import extend_tree, load_nodes
-
 
 def add_tree_option(parser: argparse.ArgumentParser) -> None:
     """Add the option."""
@@ -22,5 +20,10 @@ def use_trees(arguments: argparse.Namespace) -> None:
     Raises:
         UsageError: it is not there, or no part of a tree.
     """
+    if not arguments.tree:
+        return
+    # Only here: `open` paints before it imports what reads runs.
+    from bisect_debugger.causality.own_nodes import extend_tree, load_nodes
+
     for name in arguments.tree:
         extend_tree(load_nodes(name))

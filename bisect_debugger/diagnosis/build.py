@@ -6,6 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 from bisect_debugger.causality.conclusion import conclude
+from bisect_debugger.causality.tree_computed import WRITTEN_OUTSIDE
 from bisect_debugger.causality.walk import Found, WalkResult
 from bisect_debugger.diagnosis.cases import case_of
 from bisect_debugger.diagnosis.ending import origin_of_ends
@@ -42,6 +43,7 @@ from bisect_debugger.errors import UsageError
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair, Row, open_pair
+from bisect_debugger.twins.operators import OperatorFinding
 
 
 def diagnose(paths: Sequence[str | Path], tolerance: float | None = None) -> Diagnosis:
@@ -89,7 +91,7 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
     )
     silent = [found for found in faults if not found.reached_training]
     zoomed = Zoomed(pair)
-    origins = tuple(zoomed.applied(_origin(pair, found), found) for found in reaching)
+    origins = tuple(_zoomed_origin(pair, found, zoomed) for found in reaching)
     if training is None and judged.verdict is Verdict.DIVERGED:
         origins = origin_of_ends(pair)
     diagnosis = Diagnosis(
@@ -172,9 +174,16 @@ def _first_visible(row: Row | None) -> FirstVisible | None:
     return FirstVisible(row.step, row.name) if row else None
 
 
-def _origin(pair: Pair, found: Found) -> Origin:
-    case = case_of(pair, found)
+def _zoomed_origin(pair: Pair, found: Found, zoomed: Zoomed) -> Origin:
+    began = zoomed.began(found)
+    return zoomed.applied(_origin(pair, found, began), began)
+
+
+def _origin(pair: Pair, found: Found, began: OperatorFinding | None = None) -> Origin:
+    case = replace(case_of(pair, found), operator=began)
     conclusion = conclude(case)
+    if conclusion.leaf.variant == WRITTEN_OUTSIDE:
+        found = _as_written(found, case.written_outside[0])
     cause = conclusion.leaf.cause
     levels = {case.facts_a.level, case.facts_b.level}
     remedy = conclusion.leaf.remedy.for_level("full" if levels == {"full"} else "")
@@ -204,6 +213,14 @@ def _origin(pair: Pair, found: Found) -> Origin:
         alternatives=tuple(Alternative(each.cause, each.why) for each in conclusion.alternatives),
         occurrence=row.occurrence,
     )
+
+
+def _as_written(found: Found, component: str) -> Found:
+    """What is written by somebody else is at fault, and not where that was first seen."""
+    if component == found.component:
+        return found
+    reached = {found.component: found.row, **found.contaminated}
+    return replace(found, component=component, contaminated=reached, first_reached=found.row)
 
 
 def _reached(row: Row | None) -> Reached | None:

@@ -8,6 +8,7 @@ from bisect_debugger.causality.case import Case
 from bisect_debugger.causality.streams import Streams
 from bisect_debugger.causality.walk import Found
 from bisect_debugger.diagnosis.gradients import common_factor
+from bisect_debugger.diagnosis.outside import written_outside
 from bisect_debugger.diagnosis.samples import entries, rearrangement, shifted
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import RunFacts
@@ -58,6 +59,7 @@ def case_of(pair: Pair, found: Found) -> Case:
         opened=found.opened,
         kind=next((b.kind for b in pair.a.buffers if b.component == row.component and b.kind), ""),
         recorded=_recorded_kinds(pair),
+        written_outside=written_outside(pair, row, rows),
     )
 
 

@@ -24,6 +24,10 @@ _SHARE = 0.15
 """Share of a run's entries that the other one holds elsewhere. An order of its own leaves so many
 in few steps of a small set; noise leaves none."""
 
+_IN_A_ROW = 3
+"""Fewest different batches that follow one another in both runs before one is said to be ahead.
+One fewer where the batches before were equal: in another order two of them may well meet."""
+
 _REPEATS = 1.5
 """How often each number is met on average before "one to one" means anything."""
 
@@ -56,9 +60,10 @@ def shifted(pair: Pair, row: Row) -> str:
     rows = [other for other in _same_buffer(pair, row) if other.a and other.b]
     first = [other.a.digest for other in rows if other.a]
     second = [other.b.digest for other in rows if other.b]
+    fewest = _IN_A_ROW if _is_the_first(pair, row) else _IN_A_ROW - 1
     for ahead in range(1, len(rows) - 1):
         for one, other, which in ((first, second, "second"), (second, first, "first")):
-            if one[ahead:] == other[: len(one) - ahead] and len(set(one[ahead:])) > 1:
+            if one[ahead:] == other[: len(one) - ahead] and len(set(one[ahead:])) >= fewest:
                 return f"the {which} run is {ahead} batches ahead over {len(one) - ahead} steps"
     return ""
 
@@ -81,6 +86,12 @@ def _same_buffer(pair: Pair, row: Row) -> Iterator[Row]:
         for other in pair.rows(step_row):
             if other.key == row.key:
                 yield other
+
+
+def _is_the_first(pair: Pair, row: Row) -> bool:
+    """No batch came before."""
+    steps = [run.first_step_of(row.key) for run in (pair.a, pair.b)]
+    return row.step <= min((step for step in steps if step is not None), default=row.step)
 
 
 def _other_steps(rows: Sequence[Row]) -> str:

@@ -1,6 +1,5 @@
 """Which operator, at which line, an origin began in, where a pass recorded operators."""
 
-import re
 from dataclasses import replace
 
 from bisect_debugger.causality.walk import Found
@@ -32,10 +31,6 @@ _NAMED = (
 """Where the operator itself is what differs; else it is only where the difference is first seen."""
 
 
-_EACH = re.compile(r", (?=\w+=)")
-"""What stands between two arguments, and not within a list."""
-
-
 class Zoomed:
     """The operators of a pair of runs, read when an origin asks for them.
 
@@ -50,16 +45,23 @@ class Zoomed:
         self._aligned: dict[int, AlignedOperators] = {}
         self.remarks: list[str] = []
 
-    def applied(self, origin: Origin, found: Found) -> Origin:
-        """The origin with operator and line, as far as they are known.
+    def began(self, found: Found) -> OperatorFinding | None:
+        """Where an origin began among the operators of its step; None where that is not known.
 
         Args:
-            origin: what is said of it.
             found: what the walk found.
         """
         # The state of a generator is nobody's result: what counts is where it was drawn from.
         row = found.first_reached if found.row.group is Group.RNG else found.row
-        finding = self._found(row) if row is not None and row.diverges else None
+        return self._found(row) if row is not None and row.diverges else None
+
+    def applied(self, origin: Origin, finding: OperatorFinding | None) -> Origin:
+        """The origin with operator and line, as far as they are known.
+
+        Args:
+            origin: what is said of it.
+            finding: what `began` found.
+        """
         if finding is None:
             return origin
         operator = finding.operator
@@ -230,10 +232,7 @@ def _where(operator: Operator) -> str:
 
 def _arguments(finding: OperatorFinding) -> tuple[str, str]:
     """The arguments that differ, in either run."""
-    assert finding.other is not None, "both runs called it"
-    left = _EACH.split(finding.operator.arguments)
-    right = _EACH.split(finding.other.arguments)
-    differing = [(x, y) for x, y in zip(left, right, strict=False) if x != y]
+    differing = finding.differing_arguments
     if not differing:
         return "other arguments", "others"
     first, second = zip(*differing, strict=True)

@@ -17,6 +17,7 @@ from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Experiment, Origin, Verdict
 from bisect_debugger.diagnosis.refinement import with_cause, with_origins
 from bisect_debugger.driver.minimal import smallest
+from bisect_debugger.driver.patience import OutOfTime, Stuck
 from bisect_debugger.driver.refining import refined
 from bisect_debugger.errors import BisectError
 from bisect_debugger.format.words import step_words
@@ -34,11 +35,11 @@ class Bench:
     """Where experiments are made.
 
     Attributes:
-        run: runs the trainer once.
+        run: runs the trainer once; it ends the run at the deadline, or where it is stuck.
         folder: new folder for the runs, which are removed again.
         steps: steps that each run takes, so past the onset; None where they go to their end.
         repeats: pairs that must be equal under a knob.
-        deadline: time on `time.monotonic` after which no further run is begun.
+        deadline: time on `time.monotonic` at which experiments end.
         done: what was found, by the set of knobs.
         told: hears each experiment as it begins and as it ends.
     """
@@ -64,7 +65,7 @@ class Bench:
         return True if found.pairs >= self.repeats else None
 
     def is_out_of_time(self) -> bool:
-        """No further run is begun."""
+        """Experiments have ended."""
         return time.monotonic() >= self.deadline
 
     def _try(self, knobs: frozenset[str]) -> Experiment | None:
@@ -72,9 +73,28 @@ class Bench:
             return None
         names = tuple(knob.name for knob in KNOBS if knob.name in knobs)
         everything = len(names) == len(KNOBS)
-        shown = "all knobs" if everything else " + ".join(names)
-        meaning = "; ".join(knob_called(name).meaning for name in names)
+        shown = "all knobs" if everything else " + ".join(names) or "no knob"
+        meaning = "; ".join(knob_called(name).meaning for name in names) or "nothing, as a control"
         self.told(ExperimentBegan(names, shown, "every condition" if everything else meaning))
+        try:
+            found = self._made(names)
+        except Stuck as error:
+            self.told(ExperimentEnded(shown, f"the trainer is stuck: {error}"))
+            return None
+        except BisectError as error:
+            words = f"the trainer does not run ({str(error).splitlines()[0]})"
+            self.told(ExperimentEnded(shown, words))
+            return None
+        if not found.pairs:
+            unfinished = "time ran out" if self.is_out_of_time() else "nothing can be said of it"
+            self.told(ExperimentEnded(shown, unfinished))
+            return None
+        self.done[knobs] = found
+        self.told(ExperimentEnded(shown, outcome_words(found, self.steps)))
+        return found
+
+    def _made(self, names: tuple[str, ...]) -> Experiment:
+        """Pairs under these knobs, as many as are needed or as there is time for."""
         self.folder.mkdir(exist_ok=True)
         equal, onsets = 0, []
         try:
@@ -88,18 +108,12 @@ class Bench:
                     break
                 # A pair of which nothing can be said is no pair.
                 equal += verdict is Verdict.BIT_EQUAL
-        except BisectError as error:
-            words = f"the trainer does not run ({str(error).splitlines()[0]})"
-            self.told(ExperimentEnded(shown, words))
-            return None
+        except OutOfTime:
+            # What the pairs before told stays; the one that was cut off tells nothing.
+            pass
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
-        found = Experiment(names, equal + len(onsets), equal, tuple(onsets))
-        if not found.pairs:
-            return None
-        self.done[knobs] = found
-        self.told(ExperimentEnded(shown, outcome_words(found, self.steps)))
-        return found
+        return Experiment(names, equal + len(onsets), equal, tuple(onsets))
 
     def _pair(
         self, first: Sequence[Path], number: int, names: tuple[str, ...]
@@ -161,29 +175,73 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
         baseline: pairs without a knob.
     """
     causes = frozenset(origin.cause for origin in diagnosis.origins)
-    order = in_order_for(causes)
+    others = frozenset(each.cause for origin in diagnosis.origins for each in origin.alternatives)
+    order = in_order_for(causes, others)
     together = bench.holds(frozenset(order))
-    found = smallest(order, bench.holds) if together else None
-    experiments = (baseline, *bench.done.values())
+    # Where they cannot be tried together, a proof by one of them alone is none the worse.
+    found = smallest(order, bench.holds) if together else _single(order, bench, together)
+    still = _still_diverges(bench, baseline) if found is not None else None
+    baseline = _with_control(baseline, bench)
+    experiments = (baseline, *(made for knobs, made in bench.done.items() if knobs))
     diagnosis = replace(diagnosis, experiments=experiments)
-    if together is None or (together and found is None):
+    if together is not False and (found is None or still is None):
         return _remarked(diagnosis, _unfinished(bench))
-    if not together:
+    if together is False:
         return _remarked(
             diagnosis,
             "With all knobs on, the twins diverge still: none of the conditions that can be "
             "changed from outside is the cause.",
         )
-    assert found is not None, "all knobs together hold"
+    assert found is not None, "it was returned otherwise"
+    if not still:
+        return _remarked(diagnosis, _GONE)
     return _proven(diagnosis, found, bench, baseline)
+
+
+_GONE = (
+    "Nothing is proven: under one of the knobs the twins are equal, but so are they now without "
+    "any. What made the first ones differ was there once: a file that an earlier run left behind, "
+    "a cache, another program; or it is rare, and more runs (--runs) tell how often it comes."
+)
+
+
+def _still_diverges(bench: Bench, baseline: Experiment) -> bool | None:
+    """Twins differ without a knob as they did; None where that could not be found out.
+
+    Where every pair so far did, the last one tells. Where one was equal, what made the others
+    differ may be gone, and then they are equal under any knob as well.
+    """
+    if not baseline.equal_pairs:
+        return True
+    held = bench.holds(frozenset())
+    return None if held is None else not held
+
+
+def _with_control(baseline: Experiment, bench: Bench) -> Experiment:
+    """All pairs without a knob."""
+    control = bench.done.get(frozenset())
+    if control is None:
+        return baseline
+    return Experiment(
+        (),
+        baseline.pairs + control.pairs,
+        baseline.equal_pairs + control.equal_pairs,
+        (*baseline.onset_steps, *control.onset_steps),
+    )
+
+
+def _single(order: Sequence[str], bench: Bench, together: bool | None) -> frozenset[str] | None:
+    """The first knob that is enough alone, where all together could not be tried."""
+    alone = (frozenset((name,)) for name in order if together is None)
+    return next((knobs for knobs in alone if bench.holds(knobs)), None)
 
 
 def _unfinished(bench: Bench) -> str:
     if bench.is_out_of_time():
         return "The experiments are not finished: time ran out; give them more with --budget."
     return (
-        "The experiments are not finished: under some of the knobs the trainer does not run, or "
-        "its runs cannot be compared to their end."
+        "The experiments are not finished: under some of the knobs the trainer does not run to "
+        "its end, or its runs cannot be compared to theirs."
     )
 
 

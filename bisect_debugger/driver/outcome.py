@@ -28,6 +28,7 @@ class Recorded:
         names: what tells the processes apart, and the suffix of each one's file.
         isolated_by: the Python that took the culprit down, or empty.
         not_isolated: why it was not taken down, where that was asked for.
+        seconds: that the command took.
     """
 
     files: tuple[Path, ...]
@@ -37,6 +38,7 @@ class Recorded:
     names: tuple[tuple[str, str], ...] = ()
     isolated_by: str = ""
     not_isolated: str = ""
+    seconds: float = 0.0
 
 
 def outcome_of(session: Session, ended: Ended, command: str) -> Recorded:

@@ -3,12 +3,14 @@
 import glob
 import os
 import shlex
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from bisect_debugger.driver.launch import check_command, run_command
 from bisect_debugger.driver.outcome import Recorded, outcome_of
+from bisect_debugger.driver.patience import Patience
 from bisect_debugger.driver.reporting import RunReport
 from bisect_debugger.driver.session import Session, Settings, session
 from bisect_debugger.errors import UsageError, printable
@@ -22,6 +24,7 @@ def record(
     settings: Settings,
     *,
     report: RunReport | None = None,
+    patience: Patience | None = None,
 ) -> Recorded:
     """Run a command and record the processes below it that train.
 
@@ -30,23 +33,27 @@ def record(
         settings: what is recorded, and where it goes.
         report: tells about the run and takes its output; without it the command uses the streams
             of this process.
+        patience: for how long it is waited; to its end by default.
 
     Raises:
         UsageError: it cannot be started or recorded.
         TrainerFailed: it ended with an error of its own.
+        OutOfTime: it was ended because the time was over.
+        Stuck: it was ended because it no longer closed any step.
         KeyboardInterrupt: it was interrupted.
     """
     check_command(command)
     asked = settings.out
     check_out(asked)
     settings = replace(settings, out=asked.absolute())
+    began = time.monotonic()
     with session(settings) as running:
         try:
             ended = run_command(
                 command,
                 running.environment(),
                 report.output if report else None,
-                lambda: _tick(running, report),
+                lambda: _tick(running, report, patience),
                 report.stop if report else None,
             )
         finally:
@@ -54,7 +61,8 @@ def record(
             _remove_parts(running)
         found = outcome_of(running, ended, shlex.join(command))
     # Named as they were asked for, and not by the path of a machine.
-    return replace(found, files=tuple(asked.with_name(path.name) for path in found.files))
+    files = tuple(asked.with_name(path.name) for path in found.files)
+    return replace(found, files=files, seconds=time.monotonic() - began)
 
 
 def check_out(out: Path) -> None:
@@ -93,10 +101,12 @@ def check_out(out: Path) -> None:
         )
 
 
-def _tick(running: Session, report: RunReport | None) -> None:
+def _tick(running: Session, report: RunReport | None, patience: Patience | None = None) -> None:
     news = running.news()
     if report is not None:
         report.take(news)
+    if patience is not None:
+        patience.hear(news)
 
 
 def _remove_parts(running: Session) -> None:

@@ -34,20 +34,27 @@ _GUESSES = frozenset(
         Cause.PREFETCH_INTERLEAVING,
         Cause.ASYNC_UPDATE,
         Cause.FORWARD_KERNEL,
+        Cause.WALL_CLOCK,
     )
 )
 """What is concluded where the recording shows no more than that something differs."""
 
 _ORDERS = frozenset((Cause.DATA_ORDER, Cause.SAMPLER_ORDER))
 
+_BRANCHES = frozenset((Cause.CONTROL_FLOW,))
+"""A batch of another shape, or that comes earlier, looks like one that was left out."""
+
 _REFINEMENTS = (
-    _Refinement("hashseed", frozenset((Group.REPLAY,)), _GUESSES, Cause.SAMPLER_ORDER),
-    _Refinement("hashseed", frozenset((Group.DATA, *_COMPUTED)), _GUESSES, Cause.DATA_ORDER),
-    _Refinement("listing", frozenset((*_FED, *_COMPUTED)), _GUESSES, Cause.DATA_ORDER),
+    _Refinement("hashseed", frozenset((Group.REPLAY,)), _GUESSES | _BRANCHES, Cause.SAMPLER_ORDER),
+    _Refinement("hashseed", frozenset((Group.DATA,)), _GUESSES | _BRANCHES, Cause.DATA_ORDER),
+    _Refinement("hashseed", _COMPUTED, _GUESSES, Cause.DATA_ORDER),
+    _Refinement("listing", _FED, _GUESSES | _BRANCHES, Cause.DATA_ORDER),
+    _Refinement("listing", _COMPUTED, _GUESSES, Cause.DATA_ORDER),
     _Refinement("fill-memory", _ANY, frozenset(Cause), Cause.UNINITIALISED_MEMORY),
     _Refinement("simulator-seed", _DRAWN, frozenset(Cause), Cause.SIMULATOR),
     # A stream or a batch that follows the clock is seeded from it; the rest is decided by it.
     _Refinement("clock", _FED, _ORDERS | _GUESSES, Cause.RNG_STREAM),
+    _Refinement("clock", _FED, _BRANCHES, Cause.WALL_CLOCK),
     _Refinement(
         "clock",
         _ANY - _DRAWN,
@@ -62,6 +69,10 @@ _REFINEMENTS = (
     ),
     _Refinement("entropy", _FED | _COMPUTED, _ORDERS | _GUESSES, Cause.RNG_STREAM),
     _Refinement("seed-all", _FED | _COMPUTED, _ORDERS | _GUESSES, Cause.RNG_STREAM),
+    *(
+        _Refinement(knob, _ANY - _DRAWN, frozenset((Cause.WALL_CLOCK,)), Cause.ASYNC_UPDATE)
+        for knob in ("switch", "turns")
+    ),
     _Refinement("workers", _DRAWN, _GUESSES, Cause.PREFETCH_INTERLEAVING),
     _Refinement(
         "switch",

@@ -21,10 +21,17 @@ from bisect_debugger.driver.isolation import IsolationBench, isolate
 from bisect_debugger.driver.launch import check_command
 from bisect_debugger.driver.narrator import Narrator
 from bisect_debugger.driver.outcome import Recorded
-from bisect_debugger.driver.record import record
+from bisect_debugger.driver.patience import Patience
 from bisect_debugger.driver.reporting import RunReport, Watch
 from bisect_debugger.driver.session import Settings
-from bisect_debugger.driver.zoom import elsewhere_words, moved_words, zoom_steps
+from bisect_debugger.driver.told_run import run_told
+from bisect_debugger.driver.zoom import (
+    SHORT,
+    elsewhere_words,
+    is_met_again,
+    moved_words,
+    zoom_steps,
+)
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.progress import ExperimentsBegan, Judging, Phase, Told, TwinsBegan
@@ -51,7 +58,7 @@ class Plan:
         second_pass: run again for values where the runs diverged.
         tolerance: largest relFro of a difference that still counts as the same run.
         explain: run twins again with one condition changed, to prove the cause.
-        budget: seconds after which no further experiment is begun.
+        budget: seconds after which experiments end.
         repro: new folder for a script that executes the culprit alone, or None.
     """
 
@@ -132,7 +139,7 @@ def _run_in(folder: Path, plan: Plan, watch: Watch) -> TwinResult:
     watch.listener(Judging("all steps of the runs"))
     result = _judge(recorded, folder, plan.tolerance)
     try:
-        result = _deepened(plan, settings, result, recorded[0], watch)
+        result = _deepened(plan, settings, result, recorded, watch)
         _keep(result, watch)
         return result
     except KeyboardInterrupt:
@@ -158,14 +165,14 @@ def _first_pass(plan: Plan, settings: Settings, watch: Watch) -> tuple[list[Reco
     folder = settings.out.parent
     title = f"run 1 of {plan.runs}"
     report = RunReport(watch, title, Phase.RECORDED, plan.max_steps)
-    recorded = [_run(plan.command, settings, report)]
+    recorded = [run_told(plan.command, settings, report)]
     settings = replace(settings, names=recorded[0].names)
     for number in range(1, plan.runs):
         out = folder / f"{chr(ord('a') + number)}.h5"
         compared = replace(settings, out=out, reference=folder / "a.h5")
         title = f"run {number + 1} of {plan.runs}"
         report = RunReport(watch, title, Phase.COMPARED, recorded[0].last_step + 1)
-        recorded.append(_run(plan.command, compared, report))
+        recorded.append(run_told(plan.command, compared, report))
     return recorded, settings
 
 
@@ -175,35 +182,23 @@ def _tell_what_is_kept(folder: Path, watch: Watch) -> None:
 
 
 def _deepened(
-    plan: Plan, settings: Settings, result: TwinResult, first: Recorded, watch: Watch
+    plan: Plan,
+    settings: Settings,
+    result: TwinResult,
+    recorded: Sequence[Recorded],
+    watch: Watch,
 ) -> TwinResult:
     """What more runs tell: values, proof, and whether the seed matters."""
     if plan.second_pass and result.diagnosis.verdict is not Verdict.BIT_EQUAL:
         result = _with_values(plan, settings, result, watch)
     if plan.explain and result.diagnosis.verdict is Verdict.DIVERGED:
-        result = _explained(plan, settings, result, watch)
+        slowest = max(run.seconds for run in recorded)
+        result = _explained(plan, settings, result, slowest, watch)
     if (plan.explain or plan.repro) and result.diagnosis.verdict is Verdict.DIVERGED:
         result = _isolated(plan, settings, result, watch)
     if plan.control:
-        result = _controlled(plan, settings, result, first, watch)
+        result = _controlled(plan, settings, result, recorded[0], watch)
     return result
-
-
-def _run(command: Sequence[str], settings: Settings, report: RunReport) -> Recorded:
-    try:
-        recorded = record(command, settings, report=report)
-    except BaseException:
-        report.end("ended without a whole run")
-        raise
-    words = f"steps 0 to {recorded.last_step}"
-    if recorded.onset is not None:
-        words += f", differs from the first run since step {recorded.onset}"
-    elif settings.reference is not None:
-        words += ", equal to the first run so far as was compared live"
-    if recorded.stopped:
-        words += f", {recorded.stopped}"
-    report.end(words, recorded.last_step)
-    return recorded
 
 
 def _judge(recorded: Sequence[Recorded], folder: Path, tolerance: float | None) -> TwinResult:
@@ -240,7 +235,8 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
     again = replace(
         settings,
         level="full",
-        payload=(max(onset.step - 1, -1), end),
+        # An onset may move; of few steps all are kept.
+        payload=(-1 if end <= SHORT else onset.step - 1, end),
         zoom=zoom_steps(first.diagnosis, end),
         max_steps=min(end, plan.max_steps or end),
     )
@@ -248,7 +244,7 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
     for number, name in enumerate(("a.values.h5", "b.values.h5"), 1):
         title = f"second pass, run {number} of 2"
         report = RunReport(watch, title, Phase.VALUES, again.max_steps)
-        recorded.append(_run(plan.command, replace(again, out=first.folder / name), report))
+        recorded.append(run_told(plan.command, replace(again, out=first.folder / name), report))
     watch.listener(Judging("the values of the second pass"))
     second = _judge(recorded, first.folder, plan.tolerance)
     now = second.diagnosis.onset
@@ -260,30 +256,40 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
         second = replace(second, diagnosis=diagnosis)
         return _remarked(second, elsewhere) if elsewhere else second
     moved = _moved(onset.step, now.step if now else None, again.max_steps or end)
+    if is_met_again(first.diagnosis, second.diagnosis):
+        # Another time, and the same place: only the second holds what it looks like.
+        diagnosis = replace(second.diagnosis, pairs=first.diagnosis.pairs)
+        about = "What is said below is about the second pass."
+        return _remarked(replace(second, diagnosis=diagnosis), f"{moved} {about}")
     return _remarked(first, f"{moved} {moved_words(second.diagnosis)}")
 
 
-def _explained(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) -> TwinResult:
+def _explained(
+    plan: Plan, settings: Settings, result: TwinResult, slowest: float, watch: Watch
+) -> TwinResult:
     """Prove by experiment what the twins owe their difference to."""
     onset = result.diagnosis.onset
     if onset is None and not result.diagnosis.origins:
         return result
     # Without a difference in common it is the ends that have to be equal.
-    steps = max(onset.step, 0) + plan.stop_after + 1 if onset else plan.max_steps
     baseline = _baseline(result)
+    latest = max((*baseline.onset_steps, onset.step, 0)) if onset else 0
+    steps = latest + plan.stop_after + 1 if onset else plan.max_steps
 
     def run(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
         asked = replace(settings, out=out, max_steps=steps, knobs=knobs)
         pair = f"pair {out.stem.removeprefix('pair')} of {repeats}"
         title = pair if out.stem.startswith("pair") else "first run"
         report = RunReport(watch, title, Phase.EXPERIMENT, steps)
-        return _run(plan.command, asked, report).files
+        patience = Patience.beginning_now(deadline, slowest)
+        return run_told(plan.command, asked, report, patience).files
 
     now = time.monotonic()
+    deadline = now + plan.budget
     repeats = repeats_for(len(baseline.onset_steps), baseline.pairs)
     watch.listener(ExperimentsBegan(plan.budget, repeats, now))
     folder = result.folder / "experiments"
-    bench = Bench(run, folder, steps, repeats, now + plan.budget, watch.listener)
+    bench = Bench(run, folder, steps, repeats, deadline, watch.listener)
     return replace(result, diagnosis=explain(result.diagnosis, bench, baseline))
 
 
@@ -292,7 +298,7 @@ def _isolated(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) 
 
     def run(asked: Settings) -> Recorded:
         report = RunReport(watch, "isolation", Phase.ISOLATION, asked.max_steps)
-        return _run(plan.command, asked, report)
+        return run_told(plan.command, asked, report)
 
     def alone() -> RunReport:
         return RunReport(watch, "the culprit alone", Phase.ALONE)
@@ -339,7 +345,7 @@ def _controlled(
     out = result.folder / "control.h5"
     compared = replace(settings, out=out, reference=result.folder / "a.h5")
     report = RunReport(watch, "control", Phase.CONTROL, first.last_step + 1)
-    control = _run(plan.control, compared, report)
+    control = run_told(plan.control, compared, report)
     pairs = zip(first.files, control.files, strict=False)
     differs = any(diagnose(pair).verdict is Verdict.DIVERGED for pair in pairs)
     diagnosis = replace(result.diagnosis, control=Control(seed_changes_the_run=differs))

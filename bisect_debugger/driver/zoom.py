@@ -48,6 +48,14 @@ def moved_words(second: Diagnosis) -> str:
     )
 
 
+def is_met_again(first: Diagnosis, second: Diagnosis) -> bool:
+    """The second pass met the first one's fault in the same buffer, in whatever step."""
+    if not first.origins or not second.origins:
+        return False
+    before, now = first.origins[0], second.origins[0]
+    return (before.group, before.buffer) == (now.group, now.buffer)
+
+
 def elsewhere_words(first: Diagnosis, second: Diagnosis) -> str:
     """That the second pass met another fault than the first, or empty."""
     if not first.origins or not second.origins:

@@ -155,7 +155,7 @@ class ExperimentsBegan:
     """Twins will be run again under changed conditions.
 
     Attributes:
-        budget: seconds after which no further run is begun.
+        budget: seconds after which experiments end.
         repeats: pairs that have to be equal under a condition.
         at: when.
     """

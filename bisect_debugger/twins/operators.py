@@ -6,6 +6,7 @@ memory with other content, and on. It ends where nothing that went in differs, a
 wrote, at a content that no operator wrote, or at one that came in from outside torch.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -15,6 +16,10 @@ from bisect_debugger.twins.align import align
 
 _TAKES_STORAGE = "source_Storage"
 """How the overloads of ``aten::set_`` begin that are given a storage instead of a tensor."""
+
+
+_EACH = re.compile(r", (?=\w+=)")
+"""What stands between two arguments, and not within a list."""
 
 
 class Ended(Enum):
@@ -49,6 +54,14 @@ class OperatorFinding:
     other: Operator | None
     wrote: Operator | None = None
     number: int = 0
+
+    @property
+    def differing_arguments(self) -> tuple[tuple[str, str], ...]:
+        """Plain arguments, as ``name=value``, that are not the same in both runs."""
+        if self.other is None:
+            return ()
+        sides = _EACH.split(self.operator.arguments), _EACH.split(self.other.arguments)
+        return tuple((mine, yours) for mine, yours in zip(*sides, strict=False) if mine != yours)
 
 
 class AlignedOperators:

@@ -9,11 +9,10 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from xxhash import xxh3_128_hexdigest
 
-from bisect_debugger.format.digests import content_digest
 from bisect_debugger.format.groups import Group
 from probes.content import parts
 from probes.memory import Unsupported, unseen
-from probes.slots import Slot
+from probes.slots import DeviceSlot, Slot
 
 _PLAIN = (bool, int, float, complex, str, type(None))
 _NAMED = (torch.dtype, torch.device, torch.layout, torch.memory_format)
@@ -116,8 +115,15 @@ class MemoryNumbers:
 class Contents:
     """Digests tensors of one thread, and tells the number of their memory."""
 
-    def __init__(self, numbers: MemoryNumbers) -> None:
-        """Know no layout yet."""
+    def __init__(self, numbers: MemoryNumbers, *, on_host: bool = True) -> None:
+        """Know no layout yet.
+
+        Args:
+            numbers: of the memory of tensors.
+            on_host: what lies on the host is hashed by its own algorithm, as in the recording.
+        """
+        self._on_host = on_host
+        self._new_slot: type[Slot] = Slot if on_host else DeviceSlot
         self._slots: dict[tuple[torch.dtype, torch.Size], Slot] = {}
         self.memory = numbers.of
 
@@ -126,12 +132,12 @@ class Contents:
         key = (tensor.dtype, tensor.shape)
         slot = self._slots.get(key)
         if slot is None:
-            slot = self._slots[key] = Slot(Group.USER, "", "", "")
+            slot = self._slots[key] = self._new_slot(Group.USER, "", "", "")
         found = slot.digest(tensor)
         if found is not None:
             return found.hex()
         try:
-            pieces = [content_digest(part.content, part.layout) for part in parts(tensor)]
+            pieces = [part.digest(on_host=self._on_host)[0] for part in parts(tensor)]
         except Unsupported:
             return ""
         if len(pieces) == 1:

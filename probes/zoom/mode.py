@@ -62,6 +62,8 @@ class OperatorMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._where, self._name_of = where, name_of
         self.memory = MemoryNumbers()
         """Numbers of memory, which the modes of successive steps may share."""
+        self.on_host = True
+        """What lies on the host is hashed by its own algorithm; as in the recording's events."""
         self._signatures: dict[Any, Signature] = {}
         self._own = threading.local()
 
@@ -118,7 +120,7 @@ class OperatorMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         try:
             return self._own.contents  # type: ignore[no-any-return]
         except AttributeError:
-            found = self._own.contents = Contents(self.memory)
+            found = self._own.contents = Contents(self.memory, on_host=self.on_host)
             return found
 
     @property

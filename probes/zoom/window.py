@@ -14,6 +14,7 @@ from bisect_debugger.format.schema import INIT_STEP
 from probes.descriptor import weak_call
 from probes.names import Names
 from probes.recorder import Recorder
+from probes.selection import known_digest
 from probes.zoom.contents import MemoryNumbers
 from probes.zoom.log import OperatorLog, beside
 from probes.zoom.mode import NameOf, OperatorMode, Where
@@ -29,6 +30,7 @@ class Zoom:
         component: str = "",
         *,
         at_end: bool = False,
+        digest: str | None = None,
         make: Callable[[OperatorLog, Where, NameOf], OperatorMode] | None = None,
     ) -> None:
         """See nothing yet.
@@ -36,10 +38,13 @@ class Zoom:
         Args:
             steps: the steps that are meant; None for all that are recorded.
             component: path of the module whose operators are wanted; empty for all.
+            digest: how the recording hashes tensors, so that contents can be held against its
+                events; by default what the environment says.
             at_end: write when the recording ends, because its file has no name before.
             make: makes another mode, that writes nothing beside the run.
         """
         self._steps, self._component, self._at_end = steps, component, at_end
+        self._on_host = known_digest(digest) != "device"
         self._make, self._writes = make or OperatorMode, make is None
         self._recorder: Recorder | None = None
         self._names: Names | None = None
@@ -87,7 +92,7 @@ class Zoom:
             return
         log, self._now = OperatorLog(), step
         self._mode = self._make(log, self._where, self._name_of)
-        self._mode.component = self._component
+        self._mode.component, self._mode.on_host = self._component, self._on_host
         # Init and the first step are one to the program: what one made the other reads.
         if step in (INIT_STEP, 0):
             self._mode.memory = self._memory

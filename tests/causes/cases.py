@@ -208,12 +208,15 @@ CASES: tuple[Case, ...] = (
         "DQN",
         ("data", "critic"),
         (Cause.ASYNC_UPDATE,),
+        ("switch",),
         runs=3,
         why="whether a priority is set before the next sample is up to the scheduler",
     ),
-    Case("mean_teacher", "autoencoder", ("teacher", "teacher.*"), (Cause.ASYNC_UPDATE,)),
-    Case("live_evaluation", "CNN", ("net.norm",), (Cause.ASYNC_UPDATE,)),
-    Case("critic_clamp", "GAN", ("critic", "critic.*"), (Cause.ASYNC_UPDATE,)),
+    Case(
+        "mean_teacher", "autoencoder", ("teacher", "teacher.*"), (Cause.ASYNC_UPDATE,), ("switch",)
+    ),
+    Case("live_evaluation", "CNN", ("net.norm",), (Cause.ASYNC_UPDATE,), ("switch",)),
+    Case("critic_clamp", "GAN", ("critic", "critic.*"), (Cause.ASYNC_UPDATE,), ("switch",)),
     # --- checkpoints that do not bring everything back
     Case(
         "resume_unseeded",
@@ -235,6 +238,7 @@ CASES: tuple[Case, ...] = (
         "MLP",
         ("model", "model.*", "optimizer"),
         (Cause.RESUME_STATE,),
+        ("switch",),
         runs=3,
         why="which snapshot is the last one is up to a thread",
     ),

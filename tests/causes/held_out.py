@@ -38,6 +38,7 @@ HELD_OUT: tuple[Case | Clean, ...] = (
         "MLP",
         ("model", "model.*"),
         (Cause.ASYNC_UPDATE,),
+        ("switch",),
         runs=3,
     ),
     Case(

@@ -2,10 +2,11 @@
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,11 @@ from bisect_debugger.diagnosis import findings
 from tests.causes.case import Case, Clean
 from tests.e2e.command_line import cli
 
-MOST_SECONDS = 900
+MOST_SECONDS = 3600
+"""A case that takes longer is wrong: on a busy machine the time of all runs counts."""
+
+MOST_TRIES = 3
+"""Twins of a fault that fires by chance, until a pair shows it, as a user would try again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ class Outcome:
         knobs: of the smallest set that made the twins equal.
         seconds: that it all took.
         diagnosis: all of it.
+        tries: twins that it took until a pair differed.
     """
 
     case: Case | Clean
@@ -52,6 +58,7 @@ class Outcome:
     knobs: tuple[str, ...]
     seconds: float
     diagnosis: dict[str, Any]
+    tries: int = 1
 
     @property
     def is_right_component(self) -> bool:
@@ -70,18 +77,25 @@ class Outcome:
 
 
 def judge(case: Case | Clean, *, explain: bool, budget: str = "5m") -> Outcome:
-    """Run the twins of a case.
+    """Run the twins of a case; of a fault that did not fire, again.
 
     Args:
         case: the case.
         explain: with experiments.
         budget: time for these.
     """
+    tries, most = 1, MOST_TRIES if isinstance(case, Case) else 1
+    while (found := _once(case, budget if explain else "")).verdict == "bit-equal" and tries < most:
+        tries += 1
+    return replace(found, tries=tries)
+
+
+def _once(case: Case | Clean, budget: str) -> Outcome:
     started = time.monotonic()
     runs = case.runs if isinstance(case, Case) else 2
     with tempfile.TemporaryDirectory() as folder:
-        diagnosis, words = _twin(case, Path(folder), runs, budget if explain else "")
-        plain = _plain(diagnosis, Path(folder)) if explain else _first_origin(diagnosis)
+        diagnosis, words = _twin(case, Path(folder), runs, budget)
+        plain = _plain(diagnosis, Path(folder)) if budget else _first_origin(diagnosis)
     experiments = diagnosis.get("experiments") or []
     return Outcome(
         case=case,
@@ -97,17 +111,26 @@ def judge(case: Case | Clean, *, explain: bool, budget: str = "5m") -> Outcome:
 def _twin(case: Case | Clean, folder: Path, runs: int, budget: str) -> tuple[dict[str, Any], str]:
     """The diagnosis, or nothing and how it ended."""
     options = ["--explain", "--budget", budget] if budget else []
-    done = cli(
+    try:
+        done = _cli_twin(case, folder, runs, options)
+    except subprocess.TimeoutExpired:
+        return {}, f"not done after {MOST_SECONDS} s"
+    if not done.stdout:
+        return {}, f"exit {done.returncode}: {done.stderr.strip()[-300:]}"
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found, ""
+
+
+def _cli_twin(
+    case: Case | Clean, folder: Path, runs: int, options: list[str]
+) -> "subprocess.CompletedProcess[str]":
+    return cli(
         *("twin", "--no-tui", "-o", folder / "t", "--json", "-", "--runs", runs, *options),
         *("--", sys.executable, case.path),
         cwd=folder,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         timeout=MOST_SECONDS,
     )
-    if not done.stdout:
-        return {}, f"exit {done.returncode}: {done.stderr.strip()[-300:]}"
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found, ""
 
 
 def _plain(diagnosis: dict[str, Any], folder: Path) -> Told:

@@ -94,6 +94,7 @@ def line_of(outcome: Outcome) -> str:
         f"alone: {outcome.plain.cause}" if outcome.plain.cause != outcome.explained.cause else "",
         f"with {'+'.join(outcome.knobs)}" if outcome.knobs else "",
         outcome.verdict if outcome.verdict != "diverged" else "",
+        f"try {outcome.tries}" if outcome.tries > 1 else "",
     ]
     words = "; ".join(note for note in notes if note)
     return f"{case.script:24} {' '.join(f'{m:6}' for m in marks)} {told} ({words})"

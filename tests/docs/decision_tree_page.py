@@ -60,9 +60,10 @@ bisect-debugger tree --tree mynodes.py:NODES
 bisect-debugger twin --tree mynodes.py:NODES -- python train.py
 ```
 
-`--tree` also takes the name of a module, `package.module:NODES`. Only what is named is imported. A
-node that leads nowhere, leads back to itself or asks for a look that is not there is refused. In
-Python, `bisect_debugger.causality.own_nodes.extend_tree(NODES)` does the same.
+`compare`, `note` and `open` take `--tree` as well. It also takes the name of a module,
+`package.module:NODES`. Only what is named is imported. A node that leads nowhere, leads back to
+itself or asks for a look that is not there is refused. In Python,
+`bisect_debugger.causality.own_nodes.extend_tree(NODES)` does the same.
 """
 
 

@@ -15,7 +15,15 @@ from bisect_debugger.format.groups import Group
 from tests.docs.decision_tree_page import page
 from tests.docs.project import ROOT
 from tests.e2e.command_line import cli
+from tests.runs import nudged, plain_steps, values, write_run
 from tests.unit.test_tree import case, row
+
+_ALWAYS_OURS = """
+from bisect_debugger.causality.nodes import Question
+from bisect_debugger.causality.tree import ROOT, TREE
+ours = Question("Is it ours?", "is_module_output", "async-update", "theirs", "theirs")
+NODES = {ROOT: ours, "theirs": TREE[ROOT]}
+"""
 
 PAGE = ROOT / "docs/decision-tree.md"
 
@@ -50,6 +58,22 @@ def test_the_command_prints_the_tree_with_them(nodes_of_the_page: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Is it our fused norm? [is-forward]" in done.stdout
     assert "our fused norm" not in cli("tree").stdout
+
+
+@pytest.mark.parametrize("command", ["compare", "note", "open"])
+def test_every_command_that_names_causes_walks_them(command: str, tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps())
+    b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))))
+    (tmp_path / "ours.py").write_text(_ALWAYS_OURS, encoding="utf-8")
+    target = tmp_path / "told.txt"
+    arguments = {
+        "compare": ("--note", target),
+        "note": ("-o", target),
+        "open": ("--screenshot", target, "--screen", "trail", "--size", "120x40"),
+    }[command]
+    done = cli(command, a, b, *arguments, "--tree", "ours.py:NODES", cwd=tmp_path)
+    assert done.returncode == (command == "compare"), done.stderr
+    assert "Is it ours?" in target.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,44 @@ start = time.time()
 while time.time() < start + 1:
     pass
 """,
-    "switch": "import sys\nprint(sys.getswitchinterval() > 1000)",
+    "switch": """
+import hashlib, queue, threading, time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+seen, lock, over, ready = [], threading.Lock(), threading.Event(), queue.Queue(2)
+def feed(number):
+    for batch in range(40):
+        hashlib.sha256(bytes(1 << 16)).digest()  # lets other threads run meanwhile
+        seen.append((number, batch))
+        ready.put(batch)
+def average():
+    while not over.is_set():
+        seen.append("average")
+        time.sleep(0.0005)
+def hold(number):
+    with lock:
+        seen.append(number)
+        time.sleep(0.001)
+        seen.append(-number)
+threads = [threading.Thread(target=feed, args=(number,)) for number in range(3)]
+threads += [threading.Thread(target=hold, args=(number,)) for number in range(1, 4)]
+threads.append(threading.Thread(target=average))
+for thread in threads:
+    thread.start()
+for _ in range(120):
+    seen.append(ready.get())
+with ThreadPoolExecutor(3) as pool:
+    both = threading.Barrier(3)
+    jobs = [pool.submit(lambda n: (both.wait(), seen.append(n)), n) for n in range(3)]
+    seen += [jobs.index(job) for job in as_completed(jobs)]
+over.set()
+for thread in threads:
+    thread.join()
+try:
+    ready.get(timeout=0.01)
+except queue.Empty:
+    seen.append(threading.Condition(threading.RLock()).acquire())
+print(len(seen) > 200, hashlib.sha256(repr(seen).encode()).hexdigest())
+""",
     "turns": """
 import random, threading, time
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -94,7 +131,6 @@ print(env.reset()[0], env.action_space.sample(), env.reset()[0])
 }
 SHOWS = {
     "turns": str([0, 1, 2, 3] * 3),
-    "switch": "True",
     "threads": "1",
     "deterministic": "True",
     "workers": "True",

@@ -14,15 +14,18 @@ from bisect_debugger.errors import NotComparable, UsageError
 from bisect_debugger.format.digests import DEVICE_EVERYWHERE
 from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.runs import open_run
+from bisect_debugger.runs.operators import read_operators
 from tests.safety.processes import ROOT, environment, recorder
 from tests.verification import verify
 
 
-def trained(path: Path, digest: str | None, level: str = "digest", seed: int = 0) -> Path:
+def trained(
+    path: Path, digest: str | None, level: str = "digest", seed: int = 0, zoom: bool = False
+) -> Path:
     torch.manual_seed(seed)
     model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.BatchNorm1d(32))
     optimizer = torch.optim.Adam(model.parameters())
-    with probes.attach(model, optimizer, out=path, level=level, digest=digest):
+    with probes.attach(model, optimizer, out=path, level=level, digest=digest, zoom=zoom):
         for _ in range(3):
             model(torch.randn(4, 8)).square().mean().backward()
             optimizer.step()
@@ -67,6 +70,33 @@ def test_two_algorithms_are_refused(tmp_path: Path) -> None:
         NotComparable, match=r"\(for tensors on a device: multilin.* against none\)"
     ):
         diagnose([device, host])
+
+
+@pytest.mark.parametrize("digest", ["auto", "device"])
+@pytest.mark.parametrize("said", ["argument", "environment"])
+def test_operators_are_hashed_as_the_events_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, digest: str, said: str
+) -> None:
+    monkeypatch.setenv("BISECT_DEBUGGER_DIGEST", digest if said == "environment" else "")
+    path = trained(tmp_path / "a.h5", digest if said == "argument" else None, zoom=True)
+    streams = read_operators(path)
+    returned = {
+        tensor.digest
+        for stream in streams.values()
+        for operator in stream.operators
+        for tensor in operator.returned
+    }
+    with open_run(path) as run:
+        outputs = {
+            f"{int(high):016x}{int(low):016x}"
+            for row in range(run.step_count)
+            for buffer, (high, low) in zip(
+                run.events(row).buffer, run.events(row).digest, strict=True
+            )
+            if run.buffers[int(buffer)].role == "out"
+        }
+    assert len(outputs) > 3
+    assert outputs <= returned
 
 
 def test_an_algorithm_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

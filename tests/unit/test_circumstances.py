@@ -17,6 +17,7 @@ SEEN = replace(FACTS, environment={"recorded_by": "command"})
 LOADED = SeedingCall("torch.load", "last.pt", "train.py:8", -1)
 RESTORED = SeedingCall(OPTIMIZER_LOADED, "", "train.py:9", -1)
 BESIDE = replace(SEEN, uncovered=(f"{THREAD_BESIDE}Thread-N (feed)",))
+UNSEEDED = SeedingCall("numpy.random.default_rng", "entropy", "train.py:3", -1)
 STREAM = row(Group.RNG, role="init", step=-1)
 
 
@@ -36,6 +37,12 @@ def test_a_checkpoint_that_one_run_alone_loaded_explains_whatever_differs() -> N
     loaded = replace(SEEN, loads=(LOADED,))
     assert cause(between(case(INIT), SEEN, loaded)) is Cause.RESUME_STATE
     assert cause(between(case(INIT), loaded, loaded)) is Cause.UNSEEDED_INIT
+
+
+def test_where_all_begins_otherwise_a_checkpoint_that_was_loaded_is_at_fault() -> None:
+    all_of_it = replace(case(INIT), siblings_equal=0, siblings_different=4)
+    assert cause(between(all_of_it, replace(SEEN, loads=(LOADED,)))) is Cause.RESUME_STATE
+    assert cause(between(all_of_it, SEEN)) is Cause.SEED_NOT_APPLIED
 
 
 def test_what_is_loaded_later_explains_nothing_before() -> None:
@@ -83,12 +90,47 @@ def test_a_stream_that_was_seeded_alike_was_drawn_from_by_threads() -> None:
     [
         (("rng.numpy",), BESIDE, Cause.ASYNC_UPDATE),
         ((), BESIDE, Cause.PREFETCH_INTERLEAVING),
-        ((), SEEN, Cause.PREFETCH_INTERLEAVING),
+        ((), SEEN, Cause.CONTROL_FLOW),
+        (("rng.numpy",), SEEN, Cause.ASYNC_UPDATE),
+        ((), FACTS, Cause.PREFETCH_INTERLEAVING),
     ],
 )
 def test_a_batch_beside_threads(drawn: tuple[str, ...], facts: RunFacts, expected: Cause) -> None:
     batch = replace(case(row(Group.DATA, role="in[0]", step=3)), first_step=0, drawn_for=drawn)
     assert cause(between(batch, facts)) is expected
+
+
+@pytest.mark.parametrize(
+    ("drawn", "facts", "expected"),
+    [
+        (("rng.numpy",), BESIDE, Cause.PREFETCH_INTERLEAVING),
+        ((), BESIDE, Cause.RNG_STREAM),
+        (("rng.numpy",), SEEN, Cause.RNG_STREAM),
+        (("rng.numpy",), replace(BESIDE, seeding=(UNSEEDED,)), Cause.RNG_STREAM),
+    ],
+)
+def test_a_first_batch_beside_threads(
+    drawn: tuple[str, ...], facts: RunFacts, expected: Cause
+) -> None:
+    batch = replace(case(row(Group.DATA, role="in[0]")), drawn_for=drawn)
+    assert cause(between(batch, facts)) is expected
+
+
+@pytest.mark.parametrize(
+    ("drawn", "facts", "expected"),
+    [
+        (("rng.random",), BESIDE, Cause.PREFETCH_INTERLEAVING),
+        ((), BESIDE, Cause.DATA_ORDER),
+        (("rng.random",), SEEN, Cause.DATA_ORDER),
+    ],
+)
+def test_the_same_samples_in_other_turns_of_threads(
+    drawn: tuple[str, ...], facts: RunFacts, expected: Cause
+) -> None:
+    batch = replace(case(row(Group.DATA)), rearranged="2 of 3 batches", drawn_for=drawn)
+    assert cause(between(batch, facts)) is expected
+    ahead = replace(batch, rearranged="", shifted="the second run is one batch ahead")
+    assert (cause(between(ahead, facts)) is Cause.CONTROL_FLOW) == (facts is SEEN)
 
 
 def test_the_same_samples_elsewhere_are_an_order() -> None:

@@ -11,6 +11,7 @@ from bisect_debugger.causality.knobs import KNOBS, in_order_for
 from bisect_debugger.diagnosis.model import Cause, Experiment
 from bisect_debugger.diagnosis.sentence import sentence_of
 from bisect_debugger.driver.experiments import Bench, explain, repeats_for
+from bisect_debugger.driver.patience import OutOfTime, Stuck
 from bisect_debugger.driver.refining import refined
 from bisect_debugger.format.groups import Group
 from bisect_debugger.progress import Event, ExperimentBegan, ExperimentEnded
@@ -172,3 +173,59 @@ def test_nothing_runs_twice(tmp_path: Path) -> None:
     before = dict(made.done)
     assert all(made.holds(knobs) is not None for knobs in before)
     assert made.done == before
+
+
+def test_what_is_stuck_under_one_knob_is_proven_by_another(tmp_path: Path) -> None:
+    said: list[Event] = []
+    made = bench(tmp_path, {"entropy"}, said)
+    run = made.run
+
+    def stuck_with_turns(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
+        if "turns" in knobs:
+            raise Stuck(60.0)
+        return run(out, knobs)
+
+    made.run = stuck_with_turns
+    explained = explain(diagnosis(origins=(origin(),)), made, BASELINE)
+    assert explained.origins[0].proven
+    assert explained.experiments[-1].knobs == ("entropy",)
+    ended = [event.words for event in said if isinstance(event, ExperimentEnded)]
+    assert ended[0] == "the trainer is stuck: it closed no step in 60 s, and was ended"
+
+
+def test_a_run_that_is_cut_off_leaves_the_pairs_before_it(tmp_path: Path) -> None:
+    made = bench(tmp_path, set(), [])
+    run, runs = made.run, []
+
+    def cut_off(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
+        runs.append(knobs)
+        if len(runs) == 3:
+            made.deadline = 0.0
+            raise OutOfTime
+        return run(out, knobs)
+
+    made.run = cut_off
+    explained = explain(diagnosis(origins=(origin(),)), made, BASELINE)
+    assert "time ran out" in explained.remarks[0]
+    assert [experiment.pairs for experiment in explained.experiments] == [2, 1]
+
+
+SOMETIMES = Experiment((), 2, 1, (1,))
+
+
+def test_what_does_not_come_again_without_a_knob_is_not_proven_by_one(tmp_path: Path) -> None:
+    found = diagnosis(origins=(origin(),))
+    explained = explain(found, bench(tmp_path, set(), []), SOMETIMES)
+    assert not explained.origins[0].proven
+    assert explained.remarks[0].startswith("Nothing is proven: under one of the knobs the twins")
+    assert explained.experiments[0] == Experiment((), 5, 4, (1,))
+
+
+def test_where_a_pair_was_equal_a_control_goes_with_the_proof(tmp_path: Path) -> None:
+    found, said = diagnosis(origins=(origin(cause=Cause.RNG_STREAM),)), list[Event]()
+    explained = explain(found, bench(tmp_path, {"entropy"}, said), SOMETIMES)
+    assert explained.origins[0].proven
+    assert "without, 2 of 3 pairs diverge" in explained.origins[0].evidence[0]
+    assert [each.knobs for each in explained.experiments].count(()) == 1
+    began = [event for event in said if isinstance(event, ExperimentBegan)]
+    assert (began[-1].shown, began[-1].meaning) == ("no knob", "nothing, as a control")

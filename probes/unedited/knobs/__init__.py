@@ -5,6 +5,7 @@ effect in the trainer's process and its children, before any code of theirs, and
 
 at_start    the system's entropy, clocks, listings, thread switching; needs neither numpy nor torch
 in_turn     threads and pools one after the other
+one_at_a_time, taking_turns  threads that hand on the turn where they wait
 at_import   what can only be changed when numpy, torch or a library is there
 
 `hashseed` and the numbers of threads are environment variables, which the command sets.

@@ -12,6 +12,7 @@ from typing import Any
 
 from probes.unedited.knobs import SEED
 from probes.unedited.knobs.in_turn import threads_one_by_one
+from probes.unedited.knobs.one_at_a_time import one_at_a_time
 
 _SWITCH_SECONDS = 1e6
 _TICK_NANOSECONDS = 1_000_000
@@ -94,8 +95,9 @@ def listing() -> None:
 
 
 def switch() -> None:
-    """Threads of Python take turns only where they wait."""
+    """Threads of the program take turns only where they wait, and in a fixed order."""
     sys.setswitchinterval(_SWITCH_SECONDS)
+    one_at_a_time()
 
 
 _blocks = itertools.count()

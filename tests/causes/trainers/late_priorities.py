@@ -28,7 +28,8 @@ class Replay:
                 self.priority[row] = abs(float(error)) ** 0.6 + 1e-3
 
     def sample(self, rng: np.random.Generator, count: int) -> np.ndarray:
-        return rng.choice(len(self.priority), count, p=self.priority / self.priority.sum())
+        weights = self.priority.copy()
+        return rng.choice(len(weights), count, p=weights / weights.sum())
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ Run: python mean_teacher.py
 
 import copy
 import threading
-import time
 
 import torch
 from torch import nn
@@ -16,17 +15,17 @@ class Follower(threading.Thread):
     """Keeps the teacher an average of the student."""
 
     def __init__(self, teacher: nn.Module, student: nn.Module) -> None:
-        super().__init__(daemon=True)
+        super().__init__()
+        self.is_over = threading.Event()
         self.teacher, self.student = teacher, student
 
     @torch.no_grad()
     def run(self) -> None:
-        while True:
+        while not self.is_over.wait(0.001):
             for ours, theirs in zip(
                 self.teacher.parameters(), self.student.parameters(), strict=True
             ):
                 ours.lerp_(theirs, 0.05)
-            time.sleep(0.001)
 
 
 def main() -> None:
@@ -34,7 +33,8 @@ def main() -> None:
     student = nn.Sequential(nn.Linear(14, 32), nn.ReLU(), nn.Linear(32, 14))
     teacher = copy.deepcopy(student).requires_grad_(False)
     optimizer = torch.optim.Adam(student.parameters(), lr=5e-3)
-    Follower(teacher, student).start()
+    follower = Follower(teacher, student)
+    follower.start()
     for step in range(60):
         clean = torch.sin(torch.arange(14) * torch.rand(32, 1))
         noisy = clean + 0.2 * torch.randn(32, 14)
@@ -44,6 +44,8 @@ def main() -> None:
         optimizer.step()
         if step % 20 == 0:
             print(f"step {step} loss {loss.item():.4f}")
+    follower.is_over.set()
+    follower.join()
 
 
 if __name__ == "__main__":

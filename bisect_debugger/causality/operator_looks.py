@@ -1,0 +1,61 @@
+"""Looks at where a difference began among the operators of its step, where these were recorded."""
+
+from bisect_debugger.causality.case import Answer, Case, Finding
+from bisect_debugger.causality.circumstances import ENTROPY
+from bisect_debugger.causality.looks import answered, look
+from bisect_debugger.errors import printable
+from bisect_debugger.twins.operators import Ended
+
+_NOT_SEEN = "no operators were recorded (twin records them in its second pass)"
+
+
+@look
+def given_other_numbers(case: Case) -> Finding:
+    """An operator got other plain arguments in each run, while its tensors were equal so far."""
+    found = case.operator
+    if found is None:
+        return Finding(Answer.NOT_RECORDED, _NOT_SEEN)
+    name, line = printable(found.operator.name), printable(found.operator.line)
+    if found.ended is not Ended.ARGUMENTS:
+        return answered(False, f"{name} at {line}: {found.ended.value}")
+    pairs = ", ".join(f"{mine} against {yours}" for mine, yours in found.differing_arguments)
+    return answered(True, f"{name} at {line} is given {printable(pairs) or 'other arguments'}")
+
+
+@look
+def drawn_from_another_state(case: Case) -> Finding:
+    """A random operator drew from a generator that was in another state."""
+    found = case.operator
+    if found is None:
+        return Finding(Answer.NOT_RECORDED, _NOT_SEEN)
+    name, line = printable(found.operator.name), printable(found.operator.line)
+    return answered(found.ended is Ended.DRAW, f"{name} at {line}: {found.ended.value}")
+
+
+@look
+def numbers_are_real(case: Case) -> Finding:
+    """A measured or computed number, and not a size, an index or a switch."""
+    pairs = case.operator.differing_arguments if case.operator is not None else ()
+    real = [mine for mine, yours in pairs if _is_real(mine) or _is_real(yours)]
+    if real:
+        return answered(True, f"{printable(real[0])} is a real number")
+    return answered(False, "they are whole numbers, lists or words")
+
+
+@look
+def unseeded_generator_made(case: Case) -> Finding:
+    """A generator took its seed from the system's entropy by then."""
+    for facts in (case.facts_a, case.facts_b):
+        for call in facts.seeding:
+            if call.argument == ENTROPY and call.step <= case.row.step:
+                return answered(True, f"{call.call}() at {printable(call.location)}")
+    return answered(False, "no generator was seen to take its seed from entropy")
+
+
+def _is_real(argument: str) -> bool:
+    text = argument.partition("=")[2] or argument
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return not text.lstrip("+-").isdigit()
