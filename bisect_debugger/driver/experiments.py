@@ -163,7 +163,7 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
     causes = frozenset(origin.cause for origin in diagnosis.origins)
     order = in_order_for(causes)
     together = bench.holds(frozenset(order))
-    found = smallest(order, bench.holds) if together else None
+    found = _found(order, bench, baseline) if together else None
     experiments = (baseline, *bench.done.values())
     diagnosis = replace(diagnosis, experiments=experiments)
     if together is None or (together and found is None):
@@ -176,6 +176,23 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
         )
     assert found is not None, "all knobs together hold"
     return _proven(diagnosis, found, bench, baseline)
+
+
+def _found(order: Sequence[str], bench: Bench, baseline: Experiment) -> frozenset[str] | None:
+    """The knobs that are enough; where twins are equal at times without any, needed as well.
+
+    Of twins that diverge by chance one of many knobs is soon equal by luck. The one that takes
+    the fault away shows in the contrast: with all others on, and it off, the twins diverge.
+    Where no single one shows it, two may do the same, and the smallest set counts.
+    """
+    if baseline.equal_pairs:
+        for name in order:
+            alone = frozenset((name,))
+            if bench.holds(alone) and bench.holds(frozenset(order) - alone) is False:
+                return alone
+        if bench.is_out_of_time():
+            return None
+    return smallest(order, bench.holds)
 
 
 def _unfinished(bench: Bench) -> str:

@@ -21,14 +21,20 @@ from tests.runs import nudged, plain_steps, values, write_run
 BASELINE = Experiment((), 2, 0, (1, 1))
 
 
-def bench(tmp_path: Path, sound: set[str], said: list[Event], deadline: float = 1e18) -> Bench:
-    """A trainer whose runs are equal only where all sound knobs are on."""
+def bench(
+    tmp_path: Path,
+    sound: set[str],
+    said: list[Event],
+    deadline: float = 1e18,
+    by_luck: tuple[str, ...] | None = None,
+) -> Bench:
+    """A trainer whose runs are equal only where all sound knobs are on, and once by luck."""
     count = iter(range(1000))
 
     def run(out: Path, knobs: tuple[str, ...]) -> list[Path]:
         out = out.with_name(f"{next(count)}.h5")
         steps = plain_steps()
-        if not sound <= set(knobs):
+        if not sound <= set(knobs) and knobs != by_luck:
             steps = plain_steps(s1_out=nudged(values(21), by=float(next(count))))
         write_run(out, steps)
         return [out]
@@ -94,6 +100,23 @@ def test_what_no_knob_changes_is_said(tmp_path: Path) -> None:
     assert not explained.origins[0].proven
     assert explained.remarks[0].startswith("With all knobs on, the twins diverge still")
     assert len(explained.experiments) == 2
+
+
+def test_what_is_equal_by_luck_is_no_proof_of_what_diverges_by_chance(tmp_path: Path) -> None:
+    found = diagnosis(origins=(origin(cause=Cause.RNG_STREAM),))
+    by_chance = Experiment((), 2, 1, (1,))
+    lucky = bench(tmp_path, {"clock"}, [], by_luck=("entropy",))
+    explained = explain(found, lucky, by_chance)
+    by_knobs = {experiment.knobs: experiment for experiment in explained.experiments}
+    assert by_knobs["entropy",].equal_pairs == by_knobs["entropy",].pairs
+    assert "Proven: with clock " in explained.origins[0].evidence[0]
+    assert by_knobs[tuple(knob.name for knob in KNOBS if knob.name != "clock")].onset_steps
+
+
+def test_of_two_knobs_that_do_the_same_by_chance_the_first_is_named(tmp_path: Path) -> None:
+    found = diagnosis(origins=(origin(cause=Cause.RNG_STREAM),))
+    explained = explain(found, bench(tmp_path, set(), []), Experiment((), 2, 1, (1,)))
+    assert explained.origins[0].proven
 
 
 def test_out_of_time_is_said_and_nothing_is_proven(tmp_path: Path) -> None:
