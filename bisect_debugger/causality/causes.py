@@ -282,6 +282,25 @@ VARIANTS: dict[str, Remedy] = {
         ),
         "Record from step 0: the first difference must stand before the window.",
     ),
+    "seeded-otherwise": Remedy(
+        "The generator was seeded with another number in each run.",
+        (
+            "Take its seed from the run's seed and a counter or an index.",
+            "Not from the clock, a process or thread id, id(), a counter that threads share, or "
+            "hash() of a string: each is another number in every process.",
+        ),
+        "Seed it with a constant and record again: its state must be equal.",
+    ),
+    "drawn-more": Remedy(
+        "One run drew more from an equal stream than the other, for a batch of another size: what "
+        "decides the size is no part of the training.",
+        (
+            "Look for what sets the batch size or the length: a measured speed or time, free "
+            "memory, the length of a queue, an answer of another process.",
+            "Decide it once, or by the step count.",
+        ),
+        "Log the size at each step in both runs; fix it: the stream must be equal.",
+    ),
     "private-generator": Remedy(
         "The component gave something else from equal inputs, parameters and recorded random "
         "streams, by as much as another draw: it draws from a generator that is not recorded.",

@@ -28,8 +28,17 @@ KNOBS: tuple[Knob, ...] = (
     Knob(
         "hashseed",
         "PYTHONHASHSEED fixed",
-        frozenset((Cause.DATA_ORDER, Cause.RNG_STREAM, Cause.OPTIMIZER_ORDER, Cause.CONTROL_FLOW)),
-        "Something iterates over a set, or orders by hash(): sort it where it is iterated.",
+        frozenset(
+            (
+                Cause.DATA_ORDER,
+                Cause.RNG_STREAM,
+                Cause.OPTIMIZER_ORDER,
+                Cause.CONTROL_FLOW,
+                Cause.SEED_NOT_APPLIED,
+            )
+        ),
+        "Something iterates over a set, or uses hash() of a string: sort it where it is iterated; "
+        "take zlib.crc32 where a number is needed.",
     ),
     Knob(
         "entropy",

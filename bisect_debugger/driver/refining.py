@@ -49,6 +49,9 @@ _REFINEMENTS = (
     # A stream or a batch that follows the clock is seeded from it; the rest is decided by it.
     _Refinement("clock", _FED, _ORDERS | _GUESSES, Cause.RNG_STREAM),
     _Refinement(
+        "clock", frozenset((Group.RNG,)), frozenset((Cause.CONTROL_FLOW,)), Cause.WALL_CLOCK
+    ),
+    _Refinement(
         "clock",
         _ANY - _DRAWN,
         _GUESSES
