@@ -172,7 +172,9 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
         return _remarked(
             diagnosis,
             "With all knobs on, the twins diverge still: none of the conditions that can be "
-            "changed from outside is the cause.",
+            "changed from outside is the cause alone. What none of them fixes: the order in which "
+            "long-lived threads or other processes hand results over, memory addresses (id()), "
+            "process ids, other programs.",
         )
     assert found is not None, "all knobs together hold"
     return _proven(diagnosis, found, bench, baseline)
