@@ -301,6 +301,17 @@ VARIANTS: dict[str, Remedy] = {
         ),
         "Log the size at each step in both runs; fix it: the stream must be equal.",
     ),
+    "drawn-otherwise": Remedy(
+        "The stream was equal until now, and was then drawn from more often in one run, or seeded "
+        "anew: something that is no part of the training decides it.",
+        (
+            "Look for draws that one run alone makes there: an evaluation, a retry or a loop that "
+            "begins or ends by time, by free memory or by an answer of another process.",
+            "Decide it by the step count, or give that code a generator of its own.",
+            "Where it is seeded anew during training, seed it from the run's seed and the step.",
+        ),
+        "Log how often the stream is drawn from in each step of both runs.",
+    ),
     "private-generator": Remedy(
         "The component gave something else from equal inputs, parameters and recorded random "
         "streams, by as much as another draw: it draws from a generator that is not recorded.",

@@ -160,9 +160,10 @@ TREE: dict[str, Node] = {
         "Were there several threads that may have drawn from it?",
         "several_threads",
         "prefetch-interleaving",
-        "rng-stream",
+        "drawn-otherwise",
         judged=_YES,
     ),
+    "drawn-otherwise": Leaf(Cause.RNG_STREAM, "drawn-otherwise"),
     # --- parameters at init
     "is-init": _ask(
         "Is it a parameter or module buffer as it began, at init or when it appeared?",

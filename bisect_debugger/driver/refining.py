@@ -48,8 +48,12 @@ _REFINEMENTS = (
     _Refinement("simulator-seed", _DRAWN, frozenset(Cause), Cause.SIMULATOR),
     # A stream or a batch that follows the clock is seeded from it; the rest is decided by it.
     _Refinement("clock", _FED, _ORDERS | _GUESSES, Cause.RNG_STREAM),
+    # Streams that began equal were drawn from as often as it says.
     _Refinement(
-        "clock", frozenset((Group.RNG,)), frozenset((Cause.CONTROL_FLOW,)), Cause.WALL_CLOCK
+        "clock",
+        frozenset((Group.RNG,)),
+        frozenset((Cause.CONTROL_FLOW, Cause.RNG_STREAM)),
+        Cause.WALL_CLOCK,
     ),
     _Refinement(
         "clock",

@@ -72,7 +72,9 @@ def test_a_stream_that_a_larger_batch_drew_more_from_is_decided_elsewhere() -> N
     stream = row(Group.RNG, role="start", step=3)
     larger = row(Group.DATA, step=3, layout_b=Layout("float32", (6,)))
     for batch, expected in ((larger, Cause.CONTROL_FLOW), (row(Group.DATA), Cause.RNG_STREAM)):
-        assert cause(replace(case(stream, batch), first_step=-1)) is expected
+        leaf = conclude(replace(case(stream, batch), first_step=-1)).leaf
+        assert leaf.cause is expected
+        assert leaf.variant == ("drawn-more" if batch is larger else "drawn-otherwise")
 
 
 def test_a_value_found_changed_after_a_restore_was_restored() -> None:

@@ -152,6 +152,7 @@ def test_what_a_proof_says_of_the_cause_replaces_what_the_recordings_spoke_for(
         (Cause.SEED_NOT_APPLIED, Group.RNG, "clock", Cause.SEED_NOT_APPLIED),
         (Cause.UNEXPLAINED, Group.LOSS, "clock", Cause.WALL_CLOCK),
         (Cause.CONTROL_FLOW, Group.RNG, "clock", Cause.WALL_CLOCK),
+        (Cause.RNG_STREAM, Group.RNG, "clock", Cause.WALL_CLOCK),
         (Cause.DATA_ORDER, Group.DATA, "entropy", Cause.RNG_STREAM),
         (Cause.RNG_STREAM, Group.FORWARD, "switch", Cause.FORWARD_KERNEL),
         (Cause.RNG_STREAM, Group.DATA, "switch", Cause.PREFETCH_INTERLEAVING),
