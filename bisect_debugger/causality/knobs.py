@@ -107,6 +107,7 @@ KNOBS: tuple[Knob, ...] = (
         "thread pools of one worker, results in the order of their jobs, threads one by one",
         frozenset(
             (
+                Cause.PREFETCH_INTERLEAVING,
                 Cause.REDUCTION_ORDER,
                 Cause.FORWARD_KERNEL,
                 Cause.BACKWARD_KERNEL,

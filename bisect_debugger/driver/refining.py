@@ -70,11 +70,14 @@ _REFINEMENTS = (
     _Refinement("entropy", _FED | _COMPUTED, _ORDERS | _GUESSES, Cause.RNG_STREAM),
     _Refinement("seed-all", _FED | _COMPUTED, _ORDERS | _GUESSES, Cause.RNG_STREAM),
     _Refinement("workers", _DRAWN, _GUESSES, Cause.PREFETCH_INTERLEAVING),
-    _Refinement(
-        "switch",
-        frozenset((Group.RNG, *_FED)),
-        frozenset((Cause.RNG_STREAM, Cause.SEED_NOT_APPLIED, Cause.UNEXPLAINED)),
-        Cause.PREFETCH_INTERLEAVING,
+    *(
+        _Refinement(
+            knob,
+            frozenset((Group.RNG, *_FED)),
+            frozenset((Cause.RNG_STREAM, Cause.SEED_NOT_APPLIED, Cause.UNEXPLAINED)),
+            Cause.PREFETCH_INTERLEAVING,
+        )
+        for knob in ("switch", "turns")
     ),
     *(
         _Refinement(

@@ -50,6 +50,8 @@ def test_every_knob_has_a_meaning_and_a_place_in_the_trainer() -> None:
 def test_knobs_that_speak_for_the_cause_come_first() -> None:
     assert in_order_for(frozenset((Cause.UNINITIALISED_MEMORY,)))[0] == "fill-memory"
     assert in_order_for(frozenset((Cause.SIMULATOR,)))[:2] == ("entropy", "simulator-seed")
+    by_turns = in_order_for(frozenset((Cause.PREFETCH_INTERLEAVING,)))
+    assert by_turns[:3] == ("workers", "switch", "turns")
 
 
 @pytest.mark.parametrize(
@@ -156,6 +158,7 @@ def test_what_a_proof_says_of_the_cause_replaces_what_the_recordings_spoke_for(
         (Cause.DATA_ORDER, Group.DATA, "entropy", Cause.RNG_STREAM),
         (Cause.RNG_STREAM, Group.FORWARD, "switch", Cause.FORWARD_KERNEL),
         (Cause.RNG_STREAM, Group.DATA, "switch", Cause.PREFETCH_INTERLEAVING),
+        (Cause.RNG_STREAM, Group.DATA, "turns", Cause.PREFETCH_INTERLEAVING),
         (Cause.FORWARD_KERNEL, Group.FORWARD, "fill-memory", Cause.UNINITIALISED_MEMORY),
         (Cause.BACKWARD_KERNEL, Group.GRAD_SCRATCH, "turns", Cause.BACKWARD_KERNEL),
         (Cause.ENVIRONMENT, Group.FORWARD, "threads", Cause.ENVIRONMENT),
