@@ -122,6 +122,8 @@ class Seeing:
             # Content that is kept has to be read anyway.
             if made is not None and form.nbytes >= REUSE_BYTES and not self._keeps_content:
                 self.known.remember(value, digest, form, made)  # type: ignore[arg-type]
+            elif known is not None:
+                self.known.forget(value)
         elif self._is_coarse:
             # Its digest is part of the step's already.
             return None

@@ -1,10 +1,11 @@
-"""Opening a file whose writer was killed, or still writes, without waiting for ever.
+"""Opening and closing files in which HDF5 does not find what it expects.
 
 A reader in SWMR mode takes a block whose checksum is wrong for one that is just being written, and
 reads it again, twice as long after each time. HDF5 does so a hundred times, which for a damaged
 file is longer than anybody waits.
 """
 
+import contextlib
 import ctypes
 import os
 from pathlib import Path
@@ -26,6 +27,16 @@ def open_while_written(path: Path) -> h5py.File:
     _limit_attempts(access)
     mode = h5py.h5f.ACC_RDONLY | h5py.h5f.ACC_SWMR_READ
     return h5py.File(h5py.h5f.open(os.fsencode(path), mode, access))
+
+
+def close_read(file: h5py.File) -> None:
+    """Close a file that was only read.
+
+    HDF5 may refuse to close a damaged one. All that was asked of it is read by then, and nothing
+    waits to be written.
+    """
+    with contextlib.suppress(OSError, RuntimeError):
+        file.close()
 
 
 def _limit_attempts(access: h5py.h5p.PropFAID) -> None:

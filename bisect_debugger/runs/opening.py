@@ -15,7 +15,7 @@ from bisect_debugger.errors import UnreadableRun
 from bisect_debugger.format import schema
 from bisect_debugger.format.digests import DIGEST_ALGORITHM
 from bisect_debugger.runs import superblock
-from bisect_debugger.runs.file_access import open_while_written
+from bisect_debugger.runs.file_access import close_read, open_while_written
 
 _RECORD_AGAIN = "record the run again"
 
@@ -55,10 +55,10 @@ def open_file(path: Path) -> h5py.File:
             _check_link(path, node, name, column.path)
             _check_column(path, node[name], column, size)
     except UnreadableRun:
-        file.close()
+        close_read(file)
         raise
     except (OSError, RuntimeError, KeyError, ValueError, TypeError) as error:
-        file.close()
+        close_read(file)
         raise damaged(path, error) from error
     return file
 

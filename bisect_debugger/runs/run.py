@@ -21,6 +21,7 @@ from bisect_debugger.format.layouts import Layout
 from bisect_debugger.runs.blocks import EventBlock, StepBlock, occurrences
 from bisect_debugger.runs.columns import Columns
 from bisect_debugger.runs.facts import END_REASONS, Buffer, RunFacts, SeedingCall, end_reason
+from bisect_debugger.runs.file_access import close_read
 from bisect_debugger.runs.finding import first_event_of, first_event_with_nan
 from bisect_debugger.runs.opening import damaged, open_file
 from bisect_debugger.runs.payload import PayloadStore
@@ -50,7 +51,7 @@ class Run:
     def close(self) -> None:
         """Close the file."""
         self._columns.close()
-        self._file.close()
+        close_read(self._file)
 
     @property
     def rows_read(self) -> dict[str, int]:

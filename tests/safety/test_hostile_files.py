@@ -167,6 +167,15 @@ def test_damaged_files_of_killed_processes(
     check_seeds(reader, killed, sound, tmp_path, range(1000, 1042))
 
 
+def test_damaged_files_that_cannot_be_closed(
+    reader: Reader, sound: Path, killed: Path, tmp_path: Path
+) -> None:
+    for seed in (10799, 11589):
+        check_seeds(reader, sound, sound, tmp_path, range(seed, seed + 1))
+    for seed in (20094, 20948):
+        check_seeds(reader, killed, sound, tmp_path, range(seed, seed + 1))
+
+
 @pytest.mark.long
 @pytest.mark.timeout(3000)
 @pytest.mark.parametrize("block", range(10))
