@@ -133,6 +133,19 @@ KNOBS: tuple[Knob, ...] = (
 )
 
 
+_ALIKE = (
+    frozenset(("entropy", "seed-all", "simulator-seed")),
+    frozenset(("workers", "threads", "switch", "turns", "deterministic")),
+    frozenset(("deterministic", "fill-memory")),
+)
+"""Knobs of which several may take away one fault."""
+
+
+def alike(name: str) -> frozenset[str]:
+    """The knob, and those that may take away the same fault."""
+    return frozenset((name,)).union(*(family for family in _ALIKE if name in family))
+
+
 def in_order_for(causes: frozenset[Cause]) -> tuple[str, ...]:
     """Names of all knobs, those first that speak for one of the causes."""
     likely = [knob.name for knob in KNOBS if knob.causes & causes]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bisect_debugger.causality.knobs import KNOBS, Knob, in_order_for, knob_called
+from bisect_debugger.causality.knobs import KNOBS, Knob, alike, in_order_for, knob_called
 from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Experiment, Origin, Verdict
 from bisect_debugger.diagnosis.refinement import with_cause, with_origins
@@ -181,25 +181,38 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
 
 
 def _found(order: Sequence[str], bench: Bench, baseline: Experiment) -> frozenset[str] | None:
-    """The knobs that are enough; where twins are equal at times without any, needed as well.
+    """The knobs that are enough, and needed as well.
 
-    Of twins that diverge by chance one of many knobs is soon equal by luck. The one that takes
-    the fault away shows in the contrast: with all others on, and it off, the twins diverge.
-    Where no single one shows it, two may do the same, and the smallest set counts.
+    What diverges at times only is soon equal by luck under one of many knobs. The one that takes
+    the fault away shows in the contrast: with all others on, those aside that do the like, and it
+    off, the twins diverge.
     """
-    if baseline.equal_pairs:
-        for name in order:
-            alone = frozenset((name,))
-            if bench.holds(alone) and bench.holds(frozenset(order) - alone) is False:
-                return alone
-        if bench.is_out_of_time():
-            return None
-    return smallest(order, bench.holds)
+    everything, held = frozenset(order), []
+    for name in order:
+        if not bench.holds(frozenset((name,))):
+            continue
+        held.append(name)
+        if bench.holds(everything - alike(name)) is False:
+            return frozenset((name,))
+    first = frozenset(held[:1])
+    if bench.is_out_of_time():
+        return first if held and not baseline.equal_pairs else None
+    if not held:
+        return smallest(order, bench.holds)
+    # Each of several may be enough. Then none of them is left, and the twins diverge.
+    without = everything.difference(*map(alike, held))
+    return first if without and bench.holds(without) is False else None
 
 
 def _unfinished(bench: Bench) -> str:
     if bench.is_out_of_time():
         return "The experiments are not finished: time ran out; give them more with --budget."
+    if any(len(found.knobs) == 1 and not found.onset_steps for found in bench.done.values()):
+        return (
+            "Nothing is proven: the twins diverge too seldom. With a knob they were equal, and "
+            "with all the others instead of it as well; more runs (--runs) tell how often they "
+            "diverge."
+        )
     return (
         "The experiments are not finished: under some of the knobs the trainer does not run, or "
         "its runs cannot be compared to their end."

@@ -115,10 +115,24 @@ def test_what_is_equal_by_luck_is_no_proof_of_what_diverges_by_chance(tmp_path: 
     assert by_knobs[tuple(knob.name for knob in KNOBS if knob.name != "clock")].onset_steps
 
 
-def test_of_two_knobs_that_do_the_same_by_chance_the_first_is_named(tmp_path: Path) -> None:
+def test_pairs_that_always_diverged_may_do_so_seldom_all_the_same(tmp_path: Path) -> None:
+    found = diagnosis(origins=(origin(cause=Cause.FORWARD_KERNEL),))
+    lucky = bench(tmp_path, {"clock"}, [], by_luck=("threads",))
+    explained = explain(found, lucky, BASELINE)
+    assert "Proven: with clock " in explained.origins[0].evidence[0]
+
+
+def test_what_is_equal_with_and_without_every_knob_is_not_proven(tmp_path: Path) -> None:
     found = diagnosis(origins=(origin(cause=Cause.RNG_STREAM),))
     explained = explain(found, bench(tmp_path, set(), []), Experiment((), 2, 1, (1,)))
-    assert explained.origins[0].proven
+    assert not explained.origins[0].proven
+    assert explained.remarks[0].startswith("Nothing is proven: the twins diverge too seldom.")
+
+
+def test_of_knobs_that_do_the_same_the_likeliest_is_named(tmp_path: Path) -> None:
+    found = diagnosis(origins=(origin(cause=Cause.PREFETCH_INTERLEAVING),))
+    either = bench(tmp_path, {"switch"}, [], by_luck=("turns",))
+    assert "Proven: with switch " in explain(found, either, BASELINE).origins[0].evidence[0]
 
 
 def test_out_of_time_is_said_and_nothing_is_proven(tmp_path: Path) -> None:
