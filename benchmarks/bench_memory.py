@@ -3,7 +3,9 @@
 Called as ``python benchmarks/bench_memory.py``.
 
 The growth is what a recorded training takes more over many steps than the same training bare, in
-processes of their own, by the resident memory after each tenth of the steps.
+processes of their own, by the resident memory after each of ten slices of its steps. The slices
+begin when all that is bounded is full: at level ``full`` the digests of contents that are in the
+file, which is why its trainer has many small ones.
 """
 
 import json
@@ -12,20 +14,49 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+import h5py
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.ratios import HEAD, Measured, show
+from bisect_debugger.format.schema import PAYLOAD_VALUES
+from probes.payload import KNOWN_CONTENTS
 from probes.seeing import MOST_OPEN_EVENTS
 from probes.tables import EVENT_ROW_WITH_STATS
-from probes.writer import WAITING_PAYLOAD_BYTES
 
 MOST_MEGABYTES = 256.0
 MOST_GROWTH = 1.0
 """Bytes a step by which the memory may seem to grow: that of an allocator, not of the recorder."""
 
-STEPS = {"digest": 3000, "full": 300}
+SLICES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is trained at a level.
+
+    Attributes:
+        level: of the recording.
+        workload: name of a builder of `benchmarks.workloads`.
+        before: steps before the first slice.
+        steps: steps of the slices together.
+    """
+
+    level: str
+    workload: str
+    before: int
+    steps: int
+
+
+PLANS = (
+    Plan("digest", "reinforcement_learning", 1500, 1500),
+    Plan("full", "many_contents", 400, 500),
+)
+
 FOLD_COPIES = 4
 """What is held of a step's events while it is closed, in times their packed size, at most."""
 
@@ -35,56 +66,80 @@ from contextlib import nullcontext
 import torch
 sys.path.insert(0, sys.argv[1])
 import probes
-from benchmarks.workloads import WORKLOADS
+from benchmarks import workloads
 torch.set_num_threads(1)
 torch.manual_seed(0)
-model, optimizer, step = WORKLOADS["reinforcement_learning"][0]()
-level, steps, out = sys.argv[2], int(sys.argv[3]), sys.argv[4]
+level, workload, out = sys.argv[2:5]
+before, steps, slices = map(int, sys.argv[5:])
+model, optimizer, step = getattr(workloads, workload)()
 recording = nullcontext() if level == "bare" else probes.attach(
     model, optimizer, out=out, level=level
 )
 resident = []
 with recording:
-    for number in range(steps):
+    for _ in range(before):
         step()
-        if number % (steps // 10) == steps // 10 - 1:
-            with open("/proc/self/statm") as stream:
-                resident.append(int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
+    for _ in range(slices):
+        for _ in range(steps // slices):
+            step()
+        with open("/proc/self/statm") as stream:
+            resident.append(int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
 print(json.dumps(resident))
 """
 
 
-def resident(level: str, steps: int) -> list[int]:
-    """Bytes resident after each tenth of the steps."""
+def resident(plan: Plan, level: str) -> tuple[list[int], int]:
+    """Bytes resident after each slice, and how many contents the file holds."""
     with tempfile.TemporaryDirectory() as folder:
-        child = [sys.executable, "-c", CHILD, sys.path[0], level, str(steps), f"{folder}/run.h5"]
+        out = Path(folder) / "run.h5"
+        numbers = map(str, (plan.before, plan.steps, SLICES))
+        child = [sys.executable, "-c", CHILD, sys.path[0], level, plan.workload, str(out), *numbers]
         done = subprocess.run(child, capture_output=True, text=True, check=True)
-    return [int(value) for value in json.loads(done.stdout)]
+        contents = 0
+        if out.exists():
+            with h5py.File(out, "r") as file:
+                contents = len(file["payload/index/start"])
+    return [int(value) for value in json.loads(done.stdout)], contents
 
 
 def slope(values: Sequence[int], steps: int) -> float:
-    """Bytes a step in the second half, by the Theil-Sen estimator (median of pairwise slopes)."""
-    late = values[len(values) // 2 :]
+    """Bytes a step over the slices, by the Theil-Sen estimator (median of pairwise slopes)."""
     gap = steps / len(values)
     return statistics.median(
-        (late[b] - late[a]) / ((b - a) * gap)
-        for a in range(len(late))
-        for b in range(a + 1, len(late))
+        (values[b] - values[a]) / ((b - a) * gap)
+        for a in range(len(values))
+        for b in range(a + 1, len(values))
     )
+
+
+def growth(plan: Plan) -> Measured:
+    """Growth of one level beyond that of the bare training."""
+    (bare, _), (recorded, contents) = resident(plan, "bare"), resident(plan, plan.level)
+    kilobytes = (slope(recorded, plan.steps) - slope(bare, plan.steps)) / 1024
+    beyond = (recorded[-1] - bare[-1]) / 2**20
+    detail = f"{beyond:.0f} MB more than bare after {plan.before + plan.steps} steps"
+    if plan.level == "full":
+        full_at = round(2 * KNOWN_CONTENTS * (plan.before + plan.steps) / contents)
+        detail += f"; {contents} contents, all that is known full at step {full_at}"
+    return Measured(f"level {plan.level}, kB a step", [kilobytes], MOST_GROWTH, detail)
+
+
+def waiting_bytes() -> int:
+    """Two chunks of each element type, one open and the one before, and HDF5's copy of one."""
+    sizes = [
+        column.chunk_rows * np.dtype(column.dtype).itemsize for column in PAYLOAD_VALUES.values()
+    ]
+    return 3 * sum(sizes)
 
 
 def main() -> None:
     """Measure, beside what is bounded by construction."""
     print("bytes of resident memory that a step adds, beyond those of the bare training")
     print(HEAD)
-    for level, steps in STEPS.items():
-        bare, recorded = resident("bare", steps), resident(level, steps)
-        growth = (slope(recorded, steps) - slope(bare, steps)) / 1024
-        beyond = (recorded[-1] - bare[-1]) / 2**20
-        detail = f"{beyond:.0f} MB more than bare after {steps} steps"
-        show(Measured(f"level {level}, kB a step", [growth], MOST_GROWTH, detail))
+    for plan in PLANS:
+        show(growth(plan))
     open_step = MOST_OPEN_EVENTS * EVENT_ROW_WITH_STATS.itemsize * FOLD_COPIES / 2**20
-    queue = 2 * WAITING_PAYLOAD_BYTES / 2**20
+    queue = waiting_bytes() / 2**20
     print("megabytes that the recorder may hold, by construction")
     show(Measured("contents that wait (level full)", [queue], MOST_MEGABYTES))
     show(Measured("events of one open step", [open_step], MOST_MEGABYTES))

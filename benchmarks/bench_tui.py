@@ -31,8 +31,9 @@ from bisect_debugger.format.layouts import Layout
 from bisect_debugger.format.schema import END_COMPLETE
 from probes.writer import Header, RunWriter
 
-SILENCE_SECONDS = 0.08
-"""After so long without a byte a page counts as painted; not part of the time."""
+SILENCE_SECONDS = 0.15
+"""After so long without a byte a page counts as painted; not part of the time. Longer than the UI
+waits for a page before it paints what it knows."""
 
 PAGES = 12
 _GROUPS = (Group.DATA, Group.FORWARD, Group.LOSS, Group.GRAD, Group.OPTIM, Group.PARAM)

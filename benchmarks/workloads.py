@@ -164,6 +164,31 @@ def image_classifier() -> Workload:
     return model, optimizer, step
 
 
+class Scattered(nn.Module):
+    """Hundreds of parameters of two numbers each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts = nn.ParameterList(nn.Parameter(torch.randn(2)) for _ in range(300))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """A number of a row of 600."""
+        return (torch.cat(list(self.parts)) - x).square().sum()
+
+
+def many_contents() -> Workload:
+    """Many distinct contents a step, in few bytes."""
+    model = Scattered()
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    rows = torch.randn(64, 600)
+    numbers = itertools.count()
+
+    def step() -> None:
+        _descend(optimizer, model(rows[next(numbers) % 64]))
+
+    return model, optimizer, step
+
+
 def _descend(optimizer: torch.optim.Optimizer, loss: Any) -> None:
     optimizer.zero_grad()
     loss.backward()

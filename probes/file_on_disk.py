@@ -49,6 +49,8 @@ class FileOnDisk:
         self._identity = identity_of(self._descriptor) or (0, 0)
         self._fsync = fsync
         self._reserved = FIRST_BYTES
+        # Bound on the file's length: when it was asked for last, and all growth announced since.
+        self._grown = int(file.id.get_filesize())
         self._pid = os.getpid()
         os.register_at_fork(after_in_child=weak_call(self._after_fork))
 
@@ -65,7 +67,13 @@ class FileOnDisk:
             NoRoom: there is no room.
         """
         check_ours(self._descriptor, self._identity)
-        end = int(self._file.id.get_filesize()) + need + SPARE_BYTES
+        end = self._grown + need + SPARE_BYTES
+        if ahead and end <= self._reserved and is_allowed(end):
+            # Asking HDF5 how long the file is would cost more than all of this.
+            self._grown += need
+            return
+        self._grown = int(self._file.id.get_filesize()) + need
+        end = self._grown + SPARE_BYTES
         if ahead and end > self._reserved:
             with contextlib.suppress(NoRoom):
                 reserve(self._descriptor, self._reserved, end + ahead)

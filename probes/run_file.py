@@ -20,6 +20,9 @@ FIRST_BYTES = 1 << 20
 """Room that is reserved before the file is laid out; an empty run takes about a tenth."""
 
 _METADATA_CACHE = 32 << 20
+_CHUNK_CACHE = 512 << 10
+"""Bytes of chunks that HDF5 keeps of each dataset: the largest chunk. It would keep 8 MiB of each
+else, which looks like a leak for as long as it takes to fill."""
 _FACT_BYTES = 8192
 
 
@@ -87,7 +90,7 @@ def create(path: Path, header: Header) -> h5py.File:
             "another file or remove it."
         )
     try:
-        file = h5py.File(path, "x", libver=("v110", "v110"))
+        file = h5py.File(path, "x", libver=("v110", "v110"), rdcc_nbytes=_CHUNK_CACHE)
     except OSError as error:
         raise _cannot_create(path, error) from error
     descriptor = descriptor_of(file)

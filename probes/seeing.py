@@ -17,7 +17,7 @@ from probes.content import Part, Unsupported, parts
 from probes.known import KnownTensors, unless_written
 from probes.selection import Selection
 from probes.slots import LEFT_OUT, DeviceSlot, Form, Forms, Slot, content_of
-from probes.stats import stats_of
+from probes.stats import KnownStats
 from probes.writer import RunWriter
 
 Place = tuple[int, int]
@@ -63,6 +63,7 @@ class Seeing:
         self._new_slot: type[Slot] = Slot if self._on_host else DeviceSlot
         self._other_algorithm = DEVICE_ALGORITHM if self._on_host else DEVICE_EVERYWHERE
         self._is_coarse = selection.level == "coarse"
+        self._stats = KnownStats().of
         self._keep_content()
 
     def fail(self, reason: str) -> None:
@@ -222,7 +223,7 @@ class Seeing:
             digest,
             flags,
             content=content if self._payload else None,
-            stats=stats_of(content, layout),
+            stats=self._stats(digest, content, layout),
         )
 
     def _keep_content(self) -> None:

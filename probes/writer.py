@@ -23,23 +23,19 @@ import numpy as np
 import numpy.typing as npt
 
 from bisect_debugger.errors import printable
-from bisect_debugger.format import schema
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from probes.descriptor import reason_of, weak_call
 from probes.file_on_disk import FileOnDisk
 from probes.folding import Folding
 from probes.narration import say
-from probes.payload import Payload
 from probes.run_file import Header, create, full_path, move_to_free_name
+from probes.run_tables import RunTables
 from probes.stats import Stats
-from probes.tables import NO_STATS, EventTable, Table, fitted, pack_full
+from probes.tables import NO_STATS, fitted, pack_full
 from probes.threads import ThreadNumbers
 
 __all__ = ["Header", "RunWriter"]
-
-WAITING_PAYLOAD_BYTES = 64 << 20
-"""Payload waiting in memory above which it is written early."""
 
 MOST_OPTIMIZERS = 0xFFFF
 """Greatest number of an optimizer that the file holds; those after share it. A program that
@@ -52,11 +48,6 @@ _FAILURES = (OSError, RuntimeError, ValueError, MemoryError)  # of a write to th
 
 _halves = struct.Struct(">QQ").unpack
 """A digest as the file holds it: high and low half."""
-
-_ROW_TABLES = {
-    name: columns for name, columns in schema.TABLES.items() if name not in ("events", "stats")
-}
-_BEFORE_STEPS = tuple(name for name in _ROW_TABLES if name not in ("steps", "end"))
 
 
 class RunWriter:
@@ -93,9 +84,9 @@ class RunWriter:
         self._file = create(self.path, header)
         self._on_disk = FileOnDisk(self._file, self.path, fsync=fsync)
         os.register_at_fork(after_in_child=weak_call(self._after_fork))
-        self._tables = {name: Table(self._file, columns) for name, columns in _ROW_TABLES.items()}
-        self._payload = Payload(self._file, self._on_disk.make_room)
-        self._events = EventTable(self._file, with_stats=self._with_stats)
+        self._all = RunTables(self._file, self._on_disk.make_room, with_stats=self._with_stats)
+        self._tables, self._events = self._all.rows, self._all.events
+        self._payload = self._all.payload
         self.open_step = bytearray()
         """Events of the step that goes on. Whoever appends whole rows, made by `pack`, in one
         call each, and looks (`look`) every `bytes_per_look`, need not go through `event`."""
@@ -345,8 +336,6 @@ class RunWriter:
             return
         if start is not None:
             self._tables["payload/index"].append(_halves(digest), layout_id, start)
-        if self._payload.waiting_bytes > WAITING_PAYLOAD_BYTES:
-            self._flush()
 
     def _append(self, table: str, *values: object) -> None:
         with self._lock:
@@ -363,15 +352,8 @@ class RunWriter:
         # First of all, so that a signal handler in between does not begin a flush of its own.
         self._flushed_at = time.monotonic()
         try:
-            self._on_disk.make_room(self._room())
-            self._payload.write()
-            for name in _BEFORE_STEPS:
-                self._tables[name].write()
-            self._events.write()
-            self._on_disk.flush()
-            self._tables["steps"].write()
-            self._tables["end"].write()
-            self._on_disk.flush()
+            self._on_disk.make_room(self._all.room())
+            self._all.write(self._on_disk.flush)
         except _FAILURES as error:
             self._stop(error)
 
@@ -382,10 +364,6 @@ class RunWriter:
             self._on_disk.end_after(error, self.failed)
         except _FAILURES as second:
             self._abandon(second)
-
-    def _room(self) -> int:
-        need = sum(table.room() for table in self._tables.values())
-        return need + self._payload.room() + self._events.room()
 
     def _abandon(self, error: Exception) -> None:
         self._fail(error)

@@ -17,6 +17,7 @@ from typing import Any
 from bisect_debugger.diagnosis.model import Diagnosis, Isolation, Origin, Repeats
 from bisect_debugger.driver.launch import run_command
 from bisect_debugger.driver.outcome import Recorded
+from bisect_debugger.driver.reporting import RunReport
 from bisect_debugger.driver.session import Settings
 from bisect_debugger.errors import BisectError, printable
 from bisect_debugger.format.groups import Group
@@ -61,12 +62,14 @@ class IsolationBench:
 
     Attributes:
         run: runs the trainer once under settings.
+        alone: begins telling about a process that executes the culprit alone.
         settings: of the runs so far.
         folder: new folder for the script and its inputs.
         scratch: folder for a run that is removed again.
     """
 
     run: Callable[[Settings], Recorded]
+    alone: Callable[[], RunReport]
     settings: Settings
     folder: Path
     scratch: Path
@@ -165,11 +168,11 @@ def _tried(target: Target, bench: IsolationBench) -> Tried:
         path.unlink(missing_ok=True)
     if not recorded.isolated_by:
         return Tried(None, printable(recorded.not_isolated, 400) or "nothing was taken down")
-    return _executed(target, recorded.isolated_by, bench.folder)
+    return _executed(target, recorded.isolated_by, bench)
 
 
-def _executed(target: Target, python: str, folder: Path) -> Tried:
-    told = _told_by(python, folder)
+def _executed(target: Target, python: str, bench: IsolationBench) -> Tried:
+    told = _told_by(python, bench.folder, bench.alone())
     if isinstance(told, str):
         return Tried(None, told)
     forward, backward = _repeats(told.get("forward")), _repeats(told.get("backward"))
@@ -179,18 +182,22 @@ def _executed(target: Target, python: str, folder: Path) -> Tried:
         component=target.component,
         operator=target.operator,
         as_recorded=bool(told.get("as_recorded")),
-        script=str(folder / "repro.py"),
+        script=str(bench.folder / "repro.py"),
     )
     if isolation.is_reproduced:
         # Repeats share a process: what counts its calls there differs without any chance.
-        again = _told_by(python, folder)
+        again = _told_by(python, bench.folder, bench.alone())
         if isinstance(again, dict) and again.get("contents") == told.get("contents"):
             return Tried(None, _KEEPS_STATE)
     return Tried(isolation)
 
 
-def _told_by(python: str, folder: Path) -> dict[str, Any] | str:
-    """What the script tells in a process of its own, or a clause that says why it does not."""
+def _told_by(python: str, folder: Path, report: RunReport) -> dict[str, Any] | str:
+    """What the script tells in a process of its own, or a clause that says why it does not.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted; it has ended.
+    """
     with tempfile.TemporaryDirectory() as beside:
         # Not its output: the culprit may print anything, also what looks like counts.
         answer = Path(beside) / "told.json"
@@ -198,17 +205,22 @@ def _told_by(python: str, folder: Path) -> dict[str, Any] | str:
         deadline = time.monotonic() + _SECONDS
 
         def tick() -> None:
+            report.take([])
             if time.monotonic() > deadline:
                 raise TimeoutError
 
         # Repeats of one process have one order of sets; so have both processes.
         environment = {"PYTHONHASHSEED": "0", **os.environ}
         command = [python, str(folder / "repro.py"), *options]
+        words = "ended before it told anything"
         try:
             # As a trainer is run: it ends with this command, however that ends.
-            done = run_command(command, environment, lambda piece: None, tick)
+            done = run_command(command, environment, report.output, tick, report.stop)
+            words = done.words
         except (BisectError, TimeoutError) as error:
             return f"its script does not run ({type(error).__name__})"
+        finally:
+            report.end(words)
         with contextlib.suppress(OSError, ValueError):
             found = json.loads(answer.read_bytes())
             if isinstance(found, dict):

@@ -6,7 +6,6 @@ import threading
 from bisect_debugger.driver.narration import narrate, on_a_terminal, pass_on
 from bisect_debugger.progress import (
     Event,
-    Phase,
     RunAdvanced,
     RunBegan,
     RunEnded,
@@ -23,7 +22,7 @@ _DRAWN_SECONDS = 0.3
 class Narrator:
     """Shows the steps of each run, and lets the trainer's own output through.
 
-    Of the runs of experiments only their results are told.
+    Of experiments, and of the culprit executed alone, only the results are told.
     """
 
     def __init__(self) -> None:
@@ -42,7 +41,7 @@ class Narrator:
 
     def _hear(self, event: Event) -> None:
         if isinstance(event, RunBegan):
-            self._run = None if event.phase is Phase.EXPERIMENT else RunView(event)
+            self._run = RunView(event) if event.phase.is_narrated else None
             self._shown_at = event.at
         elif isinstance(event, TrainerSaid):
             if self._run is not None:

@@ -45,6 +45,7 @@ class RunReport:
         self._tell = watch.listener
         self.stop = watch.stop
         self._title, self._phase = title, phase
+        self._names: dict[object, str] = {}
         self._began_at = time.monotonic()
         self._tell(RunBegan(title, phase, expected, self._began_at))
 
@@ -53,14 +54,21 @@ class RunReport:
         now = time.monotonic()
         advanced = False
         for note in notes:
-            if note["kind"] == "step":
+            process = self._names.get(note.get("pid"), "")
+            if note["kind"] == "named":
+                # The suffix of its file: ``.rank1``, or ``.2`` for a second process.
+                suffix = str(note.get("suffix", "")).strip(".").replace("rank", "rank ")
+                name = f"process {suffix}" if suffix.isdecimal() else suffix.replace(".", ", ")
+                self._names[note.get("pid")] = name
+            elif note["kind"] == "step":
                 advanced = True
                 size, digests, compared = (
                     int(note.get(name, 0)) for name in ("bytes", "events", "compared")
                 )
-                self._tell(RunAdvanced(int(note["step"]), size, digests, compared, now))
+                step = int(note["step"])
+                self._tell(RunAdvanced(step, size, digests, compared, now, process))
             elif note["kind"] == "onset":
-                self._tell(OnsetSeen(int(note["step"])))
+                self._tell(OnsetSeen(int(note["step"]), process))
         if not advanced:
             self._tell(StillRunning(now))
 

@@ -224,9 +224,11 @@ def _judge(recorded: Sequence[Recorded], folder: Path, tolerance: float | None) 
     return TwinResult(replace(chosen, pairs=tuple(pairs)), folder, files)
 
 
-def _gravest_and_first(diagnosis: Diagnosis) -> tuple[int, int]:
-    onset = diagnosis.onset.step if diagnosis.onset else sys.maxsize
-    return -diagnosis.verdict.gravity, onset
+def _gravest_and_first(diagnosis: Diagnosis) -> tuple[int, int, int]:
+    """Of two that part in one step, what comes first in it: others had it by an all-reduce."""
+    onset = diagnosis.onset
+    place = (onset.step, int(onset.group)) if onset else (sys.maxsize, 0)
+    return -diagnosis.verdict.gravity, *place
 
 
 def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch) -> TwinResult:
@@ -292,7 +294,11 @@ def _isolated(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) 
         report = RunReport(watch, "isolation", Phase.ISOLATION, asked.max_steps)
         return _run(plan.command, asked, report)
 
-    bench = IsolationBench(run, settings, plan.repro or result.folder / "repro", result.folder)
+    def alone() -> RunReport:
+        return RunReport(watch, "the culprit alone", Phase.ALONE)
+
+    folder = plan.repro or result.folder / "repro"
+    bench = IsolationBench(run, alone, settings, folder, result.folder)
     diagnosis = isolate(result.diagnosis, bench)
     if diagnosis.isolation is not None:
         script = printable(diagnosis.isolation.script, 1000)

@@ -117,14 +117,18 @@ PAYLOAD_INDEX = (
     Column("payload/index/layout", "<u4", chunk_rows=512),
     Column("payload/index/start", "<u8", chunk_rows=512),
 )
-PAYLOAD_CHUNK_ELEMENTS = 16384
-"""Elements per chunk of the types that weights and activations have; other types hold little."""
-_BULK_TYPES = ("float32", "float16", "bfloat16", "uint8")
+PAYLOAD_CHUNK_ELEMENTS = 1 << 17
+"""Elements per chunk of the types that weights and activations have. HDF5 takes as long for a chunk
+as a copy of 64 KiB does, and every run that holds a type at all holds a chunk of it."""
+_CHUNK_ELEMENTS = {
+    **dict.fromkeys(("float32", "float16", "bfloat16", "uint8"), PAYLOAD_CHUNK_ELEMENTS),
+    "float64": 8192,
+}
+_CHUNK_ELEMENTS_ELSE = 512
+"""Of types that hold little: numbers, indices, masks. float64 holds numbers or a whole model."""
 PAYLOAD_VALUES = {
     name: Column(
-        f"payload/values/{name}",
-        dtype,
-        chunk_rows=PAYLOAD_CHUNK_ELEMENTS if name in _BULK_TYPES else 512,
+        f"payload/values/{name}", dtype, chunk_rows=_CHUNK_ELEMENTS.get(name, _CHUNK_ELEMENTS_ELSE)
     )
     for name, dtype in STORAGE_DTYPES.items()
 }

@@ -26,7 +26,7 @@ from bisect_debugger.progress.events import (
     TrainerSaid,
     TwinsBegan,
 )
-from bisect_debugger.progress.run import RunView
+from bisect_debugger.progress.run import ProcessView, RunView
 from bisect_debugger.progress.state import ExperimentView, TwinsView
 from bisect_debugger.progress.stop import Stop
 from bisect_debugger.progress.tail import Tail
@@ -42,6 +42,7 @@ __all__ = [
     "Listener",
     "OnsetSeen",
     "Phase",
+    "ProcessView",
     "RunAdvanced",
     "RunBegan",
     "RunEnded",

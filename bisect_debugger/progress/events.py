@@ -18,6 +18,7 @@ class Phase(StrEnum):
     VALUES = "second pass"
     EXPERIMENT = "experiment"
     ISOLATION = "isolation"
+    ALONE = "alone"
     CONTROL = "control"
 
     @property
@@ -29,8 +30,14 @@ class Phase(StrEnum):
             Phase.VALUES: "keeps the values around the first difference",
             Phase.EXPERIMENT: "runs again with one condition changed",
             Phase.ISOLATION: "takes the culprit out, which is then executed alone",
+            Phase.ALONE: "executes the culprit by itself, again and again",
             Phase.CONTROL: "another seed, which has to diverge",
         }[self]
+
+    @property
+    def is_narrated(self) -> bool:
+        """Its runs are told one by one; of the others only what they lead to."""
+        return self not in (Phase.EXPERIMENT, Phase.ALONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,7 @@ class RunAdvanced:
         digests: events whose digest was recorded so far; 0 at level ``coarse``.
         compared: digests of groups that were held against the first run's so far.
         at: when.
+        process: which one of several, e.g. ``rank 1``; empty where one trains.
     """
 
     step: int
@@ -82,6 +90,7 @@ class RunAdvanced:
     digests: int
     compared: int
     at: float
+    process: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +102,15 @@ class StillRunning:
 
 @dataclass(frozen=True, slots=True)
 class OnsetSeen:
-    """The run that goes on differs from the first one, since this step."""
+    """The run that goes on differs from the first one, since this step.
+
+    Attributes:
+        step: the first one that differs.
+        process: in which of several processes, as in `RunAdvanced`.
+    """
 
     step: int
+    process: str = ""
 
 
 @dataclass(frozen=True, slots=True)

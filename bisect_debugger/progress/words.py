@@ -4,7 +4,6 @@ from bisect_debugger.errors import printable
 from bisect_debugger.progress.events import (
     Event,
     ExperimentEnded,
-    Phase,
     RunEnded,
     Told,
     TwinsBegan,
@@ -16,7 +15,7 @@ def narrated(event: Event) -> str:
     match event:
         case TwinsBegan():
             return f"bisect-debugger: the runs go to {printable(str(event.folder))}"
-        case RunEnded() if event.phase is not Phase.EXPERIMENT:
+        case RunEnded() if event.phase.is_narrated:
             return f"bisect-debugger: {event.title}: {event.words} ({event.seconds:.0f} s)"
         case ExperimentEnded():
             return f"bisect-debugger: experiment with {event.shown}: {event.words}"

@@ -20,7 +20,7 @@ from bisect_debugger.runs.file_access import close_read, open_while_written
 _RECORD_AGAIN = "record the run again"
 
 _MOST_CHUNK_BYTES = 16 << 20
-"""A chunk is read as a whole; those of a run have 64 KiB at most."""
+"""A chunk is read as a whole; those of a run have 512 KiB at most."""
 
 # HDF5 keeps what it saw of a dataset first. While a run is still being written, all that a step
 # refers to is in the file before the step is, so steps must be looked at before the rest.

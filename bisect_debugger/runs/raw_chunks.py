@@ -1,6 +1,6 @@
 """Elements of an uncompressed dataset straight from the file, where HDF5 says that they lie.
 
-HDF5 copies each chunk of 16 KiB by itself. The chunks of a payload mostly follow each other in the
+HDF5 copies each chunk by itself. The chunks of a payload mostly follow each other in the
 file, so that few long reads fetch them, three to five times as fast. Worth it for gigabytes: the
 places of all chunks are asked for first.
 """

@@ -1,6 +1,7 @@
 """How things look: symbols with words, colours that colour-blind people tell apart."""
 
 from dataclasses import dataclass
+from functools import cache
 
 from rich.style import Style
 from rich.text import Text
@@ -63,7 +64,7 @@ class Look:
 
     def style(self, status: Status) -> Style:
         """Its colour; bold where it diverges, so that it shows without colour too."""
-        return Style(color=self.colour(status), bold=status.diverges)
+        return _style(self.colour(status), status.diverges)
 
     def character(self, status: Status) -> str:
         """The status as one character."""
@@ -80,6 +81,12 @@ class Look:
             text.append_text(self.symbol(status))
             text.append(f"  {status.word}\n")
         return text
+
+
+@cache
+def _style(colour: str, bold: bool) -> Style:
+    """One of a dozen; a page of cells asks a thousand times."""
+    return Style(color=colour, bold=bold)
 
 
 def groups_legend() -> Text:

@@ -30,6 +30,15 @@ class Pairs:
         lines[self.number] = replace(lines[self.number], verdict=verdict)
         self.lines = tuple(lines)
 
+    @property
+    def words(self) -> str:
+        """Which of several pairs is shown, to be written behind something; empty for one."""
+        if len(self.lines) == 1:
+            return ""
+        several = len({line.rank for line in self.lines}) > 1
+        rank = f" (rank {self.lines[self.number].rank})" if several else ""
+        return f", pair {self.number + 1} of {len(self.lines)}{rank}  ]: next pair"
+
     async def move(self, by: int) -> None:
         """Show the next or previous pair, around in a circle."""
         if len(self.lines) == 1:

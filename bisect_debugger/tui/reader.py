@@ -1,7 +1,8 @@
 """The reader: one thread that owns the open files. Screens ask with `await` and never wait for it.
 
-What a person looks at goes before what is read ahead, and a question that nobody waits for any
-more is dropped, or ended where it is being answered: `check` raises in the thread.
+What a person looks at goes before what takes long, also where that has begun: between two of its
+reads, `check` answers the more urgent questions that came meanwhile. A question that nobody waits
+for any more is dropped, or ended where it is being answered: `check` raises in the thread.
 """
 
 import asyncio
@@ -14,8 +15,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-URGENT, BACKGROUND, LAST = 0, 1, 2
-"""Whose turn it is: what is looked at, what is read ahead, closing."""
+URGENT, SEARCH, LONG, BACKGROUND, LAST = range(5)
+"""Whose turn it is: what is looked at, what is looked for, what goes over the whole of both runs,
+what is read ahead, closing."""
 
 
 class Cancelled(BaseException):
@@ -50,7 +52,8 @@ class Reader:
 
         Args:
             call: what to do there; it calls `check` in long loops.
-            priority: `URGENT` for what is looked at, `BACKGROUND` for what is read ahead.
+            priority: `URGENT` for what is looked at, which is small and held up by nothing else;
+                `SEARCH`, `LONG` and `BACKGROUND` for what may take longer.
 
         Raises:
             CancelledError: the reader was closed.
@@ -66,7 +69,9 @@ class Reader:
         return await answer
 
     def check(self) -> None:
-        """Called from long loops in the reader's thread.
+        """Called from long loops in the reader's thread, where no read is under way.
+
+        What is more urgent is answered here and now, in this call.
 
         Raises:
             Cancelled: nobody waits for this any more.
@@ -74,8 +79,21 @@ class Reader:
         current = self._current
         if threading.current_thread() is not self._thread or current is None:
             return
+        while current.priority > URGENT and (waiting := self._next_before(current)) is not None:
+            self._answer(waiting)
         if current.dropped.is_set() or self._closing.is_set():
             raise Cancelled
+
+    def _next_before(self, current: _Job) -> _Job | None:
+        try:
+            job = self._jobs.get_nowait()
+        except queue.Empty:
+            return None
+        if job.priority < current.priority:
+            return job
+        # Its number keeps its place.
+        self._jobs.put(job)
+        return None
 
     def close(self, last: Callable[[], None]) -> None:
         """End what is being read, drop what waits, do a last thing in the thread.
@@ -105,19 +123,22 @@ class Reader:
             if job.priority == LAST:
                 job.call()
                 return
-            if job.dropped.is_set() or self._closing.is_set():
-                continue
-            self._current = job
-            try:
-                answer = job.call()
-            except Cancelled:
-                continue
-            except Exception as error:  # noqa: BLE001 - raised again where the question was asked
-                self._tell(job, None, error)
-            else:
-                self._tell(job, answer, None)
-            finally:
-                self._current = None
+            self._answer(job)
+
+    def _answer(self, job: _Job) -> None:
+        if job.dropped.is_set() or self._closing.is_set():
+            return
+        outer, self._current = self._current, job
+        try:
+            answer = job.call()
+        except Cancelled:
+            return
+        except Exception as error:  # noqa: BLE001 - raised again where the question was asked
+            self._tell(job, None, error)
+        else:
+            self._tell(job, answer, None)
+        finally:
+            self._current = outer
 
     def _tell(self, job: _Job, answer: object, error: Exception | None) -> None:
         def settle() -> None:

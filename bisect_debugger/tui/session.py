@@ -9,7 +9,7 @@ from bisect_debugger.diagnosis.model import Origin
 from bisect_debugger.format.groups import Group
 from bisect_debugger.note import render_note
 from bisect_debugger.tui.filters import NameFilter
-from bisect_debugger.tui.reader import BACKGROUND, Reader
+from bisect_debugger.tui.reader import BACKGROUND, LONG, SEARCH, Reader
 from bisect_debugger.twins import Pair, Row, open_pair
 from bisect_debugger.views.buffer import BufferView, buffer_view
 from bisect_debugger.views.facts import FactRow, fact_rows
@@ -53,7 +53,7 @@ class Session:
     async def diagnose(self) -> Diagnosis:
         """The diagnosis, computed once."""
         if self.diagnosis is None:
-            found = await self._reader.ask(self._diagnose)
+            found = await self._reader.ask(self._diagnose, LONG)
             self.diagnosis = found
         return self.diagnosis
 
@@ -68,7 +68,7 @@ class Session:
 
     async def compared(self) -> Compared:
         """What was held against each other, for a screen that has nothing else to show."""
-        return await self._reader.ask(lambda: compared_of(self._pair))
+        return await self._reader.ask(lambda: compared_of(self._pair), LONG)
 
     # --- steps
 
@@ -96,11 +96,13 @@ class Session:
 
     async def next_different(self, start: int) -> int | None:
         """The first differing common row from ``start`` on, or None."""
-        return await self._reader.ask(lambda: next(self._pair.different_rows(start), None))
+        return await self._reader.ask(lambda: next(self._pair.different_rows(start), None), SEARCH)
 
     async def previous_different(self, start: int) -> int | None:
         """The last differing common row before ``start``, or None."""
-        return await self._reader.ask(lambda: next(self._pair.different_rows_before(start), None))
+        return await self._reader.ask(
+            lambda: next(self._pair.different_rows_before(start), None), SEARCH
+        )
 
     async def next_listed(self, start: int, names: NameFilter, *, forward: bool) -> int | None:
         """The first common row from ``start`` on with a difference in a buffer of such a name.
@@ -110,7 +112,7 @@ class Session:
         Raises:
             BadFilter: the filter takes too long.
         """
-        return await self._reader.ask(partial(self._next_listed, start, names, forward))
+        return await self._reader.ask(partial(self._next_listed, start, names, forward), SEARCH)
 
     def _next_listed(self, start: int, names: NameFilter, forward: bool) -> int | None:
         pair = self._pair
@@ -132,7 +134,7 @@ class Session:
 
     async def first_step_of_name(self, word: str) -> tuple[int, str] | None:
         """The first step that holds a buffer with the word in its name, and the full name."""
-        return await self._reader.ask(lambda: self._first_step_of_name(word))
+        return await self._reader.ask(lambda: self._first_step_of_name(word), SEARCH)
 
     def _first_step_of_name(self, word: str) -> tuple[int, str] | None:
         for buffer in self._pair.a.buffers:
@@ -181,7 +183,7 @@ class Session:
     async def note(self) -> str:
         """The markdown note."""
         diagnosis = await self.diagnose()
-        return await self._reader.ask(lambda: render_note(diagnosis, self._pair))
+        return await self._reader.ask(lambda: render_note(diagnosis, self._pair), LONG)
 
     def close(self) -> None:
         """Drop what is waiting, end the current read, close the runs."""

@@ -12,6 +12,7 @@ from enum import Enum
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.words import step_words
 from bisect_debugger.twins import Pair, Row
+from bisect_debugger.views.counts import counted
 
 NEAR_ONSET = 24
 """Steps from the onset on that are always looked at: a second pass keeps values there."""
@@ -147,5 +148,5 @@ def growth_words(growth: Growth) -> str:
     if last.step != first.step:
         words += f", {last.rel_fro:.2g} in {step_words(last.step)}"
     if growth.unmeasured:
-        words += f"; in {growth.unmeasured} steps it differs and no values were recorded"
+        words += f"; in {counted(growth.unmeasured, 'step')} it differs and no values were recorded"
     return f"{words}."

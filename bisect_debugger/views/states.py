@@ -8,6 +8,7 @@ from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair
+from bisect_debugger.views.counts import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def compared_lines(compared: Compared, names: int = 3) -> list[str]:
     """A line each: steps, ends, and what only one run has."""
     a, b = compared.a, compared.b
     lines = [
-        f"Compared: {compared.steps} steps, {compared.first} to {compared.last}.",
+        f"Compared: {counted(compared.steps, 'step')}, {compared.first} to {compared.last}.",
         f"first:  {_side_words(a)}",
         f"second: {_side_words(b)}",
     ]

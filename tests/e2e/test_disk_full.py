@@ -12,7 +12,7 @@ from tests.e2e.writing import start, write_and_lose_the_file, write_within
 from tests.verification import verify
 
 
-@pytest.mark.parametrize("limit", [1_100_000, 1_500_000, 2_345_678])
+@pytest.mark.parametrize("limit", [2_200_000, 2_600_000, 3_456_789])
 def test_a_full_disk_ends_the_run_in_order(tmp_path: Path, limit: int) -> None:
     path = tmp_path / "full.h5"
     process, reports = start(write_within, path, limit, 400)

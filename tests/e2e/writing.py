@@ -16,7 +16,6 @@ from bisect_debugger.format import schema
 from bisect_debugger.format.digests import content_digest
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
-from probes.payload import LARGE_BYTES
 from probes.writer import Header, RunWriter
 
 # A process that has torch loaded and forks one writer after the other: a writer is a real
@@ -35,9 +34,9 @@ def events_of(step: int) -> Iterator[tuple[str, Layout, npt.NDArray[np.uint8]]]:
         # A new buffer now and then, so that the compressed tables grow too.
         yield f"buffer {number} of age {step // 5}", layout, raw
     if step > 0 and step % 16 == 15:
-        # Written while it is recorded, and not with the step.
+        # Its whole chunks are written while it is recorded, and not with the step.
         element_type = ("float32", "bfloat16")[step // 16 % 2]
-        large = Layout(element_type, (LARGE_BYTES // 2 + step,))
+        large = Layout(element_type, (2 * schema.PAYLOAD_CHUNK_ELEMENTS + step,))
         yield "large buffer", large, np.frombuffer(dice.bytes(large.nbytes), dtype=np.uint8)
 
 

@@ -15,7 +15,6 @@ from bisect_debugger.format.digests import content_digest
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.runs import open_run
-from probes.payload import _Tail as Tail
 from probes.writer import MOST_OPTIMIZERS, Header, RunWriter
 from tests.safety.processes import ROOT, environment
 
@@ -67,7 +66,8 @@ def test_events_and_elements_are_counted_beyond_32_bits(tmp_path: Path) -> None:
     layout = Layout("float32", (3,))
     # As if so many had been written; the file has holes there.
     writer._events._written = 2**32 - 2
-    writer._payload._tails["float32"] = Tail(2**32 - 4)
+    column = writer._payload._columns["float32"]
+    column._open, column._written = (2**32 - 4, 0), 2**32 - 4
     buffer = writer.buffer(Group.USER, "x", "x", "value")
     digests = []
     for step in range(3):

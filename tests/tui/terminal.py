@@ -73,8 +73,8 @@ class Terminal:
     def clipboard(self) -> str:
         return self._run("show-buffer")
 
-    def wait_for(self, words: str) -> str:
-        deadline = time.monotonic() + PATIENCE
+    def wait_for(self, words: str, patience: float = PATIENCE) -> str:
+        deadline = time.monotonic() + patience
         while time.monotonic() < deadline:
             text = self.text()
             if words in text:

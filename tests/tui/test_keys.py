@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from bisect_debugger.tui.app import BisectApp
 from bisect_debugger.tui.screens.buffers import BuffersScreen
 from bisect_debugger.tui.widgets.table import VirtualTable
 from tests.runs import plain_steps, values, write_run
-from tests.tui.screens import SAMPLES, opened, press, screen_text, status
+from tests.tui.screens import SAMPLES, opened, press, screen_text, settled, status
 
 TWINS = (SAMPLES / "two_origins" / "a.h5", SAMPLES / "two_origins" / "b.h5")
 
@@ -142,3 +143,13 @@ async def test_small_terminals_do_not_break(size: tuple[int, int]) -> None:
         await pilot.resize_terminal(200, 50)
         await press(pilot, "1")
         assert "Verdict: diverged" in screen_text(app)
+
+
+async def test_a_key_typed_right_behind_enter_is_done_behind_it() -> None:
+    async with opened(*TWINS, size=(120, 40)) as (app, pilot):
+        await press(pilot, "f")
+        # Both wait in one queue, as what is typed faster than the UI follows.
+        app.post_message(events.Key("enter", None))
+        app.post_message(events.Key("7", "7"))
+        await settled(pilot)
+        assert screen_text(app).startswith(" Growth: agent.outcome_head.weight")

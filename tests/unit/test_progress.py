@@ -74,6 +74,22 @@ def test_the_first_onset_stays_and_the_end_tells_the_last_step() -> None:
     assert (ended.step, ended.onset) == (7, 5)
 
 
+def test_several_processes_are_as_far_as_the_last_of_them() -> None:
+    news = (
+        RunAdvanced(0, 10, 5, 1, 201.0, "rank 10"),
+        RunAdvanced(0, 10, 5, 1, 201.0, "rank 2"),
+        RunAdvanced(8, 30, 40, 9, 203.0, "rank 2"),
+    )
+    view = run(*news)
+    assert [each.name for each in view.processes] == ["rank 2", "rank 10"]
+    assert view.last == RunAdvanced(0, 40, 45, 10, 203.0)
+    assert view.rate is None, "nothing is known of rank 10"
+    view = run(*news, RunAdvanced(6, 30, 30, 7, 204.0, "rank 10"), OnsetSeen(6, "rank 10"))
+    assert (view.rate, view.step, view.onset) == (2.0, 6, 6)
+    assert [each.onset for each in view.processes] == [None, 6]
+    assert view.after(OnsetSeen(4, "rank 2")).onset == 4
+
+
 def test_news_go_to_the_run_that_goes_on() -> None:
     ended = RunEnded("run 1 of 2", Phase.RECORDED, "steps 0 to 9", 4.0, 9)
     view = twins(

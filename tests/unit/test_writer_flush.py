@@ -81,16 +81,15 @@ def test_a_long_step_does_not_hold_back_the_ones_before(tmp_path: Path, clock: C
         verify(run)
 
 
-def test_payload_is_not_piled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer_module, "WAITING_PAYLOAD_BYTES", 1000)
+def test_payload_is_not_piled_up(tmp_path: Path) -> None:
+    third = Layout("float32", (schema.PAYLOAD_CHUNK_ELEMENTS // 3 + 1,))
     writer = RunWriter(tmp_path / "a.h5", Header(level="full"), flush_seconds=1e9)
     writer.close_step(-1)
     for number in range(5):
-        see(writer, number)
-    # 256 bytes each: the fourth passed the bound, the fifth waits.
-    with h5py.File(writer.path, "r", swmr=True) as file:
-        assert len(file["payload/values/float32"]) == 4 * 64
-        assert len(file["payload/index/start"]) == 4
+        see(writer, number, third)
+    # The third filled a chunk, and the two after it wait.
+    assert len(writer._file["payload/values/float32"]) == schema.PAYLOAD_CHUNK_ELEMENTS
+    assert len(writer._file["payload/index/start"]) == 0
     writer.close_step(0)
     writer.finish(schema.END_COMPLETE)
     with open_run(writer.path) as run:
@@ -161,7 +160,7 @@ def test_no_step_is_on_disk_before_its_events(
 def test_contents_beyond_those_that_are_remembered_are_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("probes.payload._KNOWN_CONTENTS", 2)
+    monkeypatch.setattr("probes.payload.KNOWN_CONTENTS", 2)
     writer = RunWriter(tmp_path / "a.h5", Header(level="full"))
     for number in (0, 1, 0, 2, 1, 3, 4, 0):
         see(writer, number)

@@ -15,6 +15,7 @@ from bisect_debugger.progress import Listener, Stop
 from bisect_debugger.tui.app import BisectApp
 from bisect_debugger.tui.live.confirm import Confirm
 from bisect_debugger.tui.live.screen import LiveScreen
+from bisect_debugger.tui.live.view import what_runs
 from bisect_debugger.tui.live.work import Found, Left, Work
 from bisect_debugger.tui.look import Look
 
@@ -107,7 +108,7 @@ class LiveApp(BisectApp):
             # It was confirmed before; whoever asks again will not wait.
             self._stop(True)
         else:
-            self.push_screen(Confirm(), self._stop)
+            self.push_screen(Confirm(what_runs(self._work.look().view)), self._stop)
 
     def _stop(self, confirmed: bool | None) -> None:
         if confirmed and self._live:
@@ -115,8 +116,14 @@ class LiveApp(BisectApp):
             self._say_that_it_stops()
 
     def _say_that_it_stops(self) -> None:
-        if isinstance(self.screen, LiveScreen):
-            self.screen.say("stopping: the trainer has 10 s to end; q again ends it at once")
+        if not isinstance(self.screen, LiveScreen):
+            return
+        view = self._work.look().view
+        if view.judging:
+            self.screen.say("stopping as soon as the comparison is done")
+        else:
+            what = what_runs(view)
+            self.screen.say(f"stopping: {what} has 10 s to end; q again ends it at once")
 
     def hear_signal(self) -> None:
         """Somebody wants this process to end: no question, and the training ends with it.

@@ -1,4 +1,4 @@
-"""The question before a training is stopped."""
+"""The question before a training, or what else runs, is stopped."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 
 class Confirm(ModalScreen[bool]):
-    """Asks whether the training is to be stopped; a click on an answer answers too.
+    """Asks whether what runs is to be stopped; a click on an answer answers too.
 
     | key | does |
     |---|---|
@@ -31,11 +31,19 @@ class Confirm(ModalScreen[bool]):
         Binding("n,escape,q,ctrl+q", "answer(False)", "go on", show=False, priority=True),
     ]
 
+    def __init__(self, what: str) -> None:
+        """Ask.
+
+        Args:
+            what: what is stopped, e.g. ``the training``.
+        """
+        super().__init__()
+        self._what = what
+
     def compose(self) -> ComposeResult:
         """The question, and below it the answers."""
-        yield Static(
-            "Stop the training? What was recorded so far is kept.", id="question", markup=False
-        )
+        question = f"Stop {self._what}? What was recorded so far is kept."
+        yield Static(question, id="question", markup=False)
         with Horizontal():
             yield Static("y: stop it", id="stop", classes="answer", markup=False)
             yield Static("n: let it go on", id="go-on", classes="answer", markup=False)

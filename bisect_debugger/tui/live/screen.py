@@ -13,6 +13,7 @@ from textual.widgets import Static
 from bisect_debugger.progress import Seen
 from bisect_debugger.tui.live.view import live_lines, title
 from bisect_debugger.tui.look import Look
+from bisect_debugger.tui.widgets.still import Still
 
 _LOOKS_PER_SECOND = 4
 
@@ -42,17 +43,17 @@ class LiveScreen(Screen[None]):
         self._clock = clock
         self._see = see
         self._look = look
-        self._painted: list[Text] = []
 
     def compose(self) -> ComposeResult:
         """Title, all that is to be seen, status, keys."""
-        yield Static(id="title", markup=False)
-        yield Static(id="main", markup=False)
-        yield Static("the verdict follows by itself", id="status", markup=False)
+        yield Still(id="title")
+        yield Still(id="main")
+        yield Still(id="status")
         yield Static("q stop (asks first)  ctrl+z suspend", id="footer", markup=False)
 
     def on_mount(self) -> None:
         """Look again and again."""
+        self.query_one("#status", Still).say("the verdict follows by itself")
         self.set_interval(1 / _LOOKS_PER_SECOND, self.paint)
 
     def on_resize(self) -> None:
@@ -66,14 +67,12 @@ class LiveScreen(Screen[None]):
         if not size.width or not size.height:
             return
         lines = live_lines(seen, self._clock(), size.width, size.height, self._look)
-        if lines != self._painted:
-            self._painted = lines
-            self.query_one("#main", Static).update(Text("\n").join(lines))
-            self.query_one("#title", Static).update(Text(f" {title(seen.view)}"))
+        self.query_one("#main", Still).say(Text("\n").join(lines))
+        self.query_one("#title", Still).say(f" {title(seen.view)}")
 
     def say(self, text: str) -> None:
         """Write the status line."""
-        self.query_one("#status", Static).update(Text(text, "bold"))
+        self.query_one("#status", Still).say(Text(text, "bold"))
 
     @on(Click, "#footer")
     async def ask_to_stop(self) -> None:

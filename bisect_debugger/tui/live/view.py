@@ -2,18 +2,30 @@
 
 import shlex
 from collections.abc import Sequence
+from textwrap import wrap
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from bisect_debugger.progress import ExperimentView, Phase, RunView, Seen, TwinsView
+from bisect_debugger.progress import (
+    ExperimentView,
+    Phase,
+    ProcessView,
+    RunView,
+    Seen,
+    TwinsView,
+)
 from bisect_debugger.tui.look import Look
 from bisect_debugger.twins import Status
 from bisect_debugger.views.names import elide
 
 _BAR = 30
-_LEAST_OUTPUT = 5
-"""Lines that the trainer's output keeps, however much there is to say above it."""
+_MOST_PROCESSES = 4
+"""Lines for the processes of one run."""
+
+_LOW = 16
+_LEAST_OUTPUT, _LEAST_OUTPUT_LOW = 5, 3
+"""Lines that the trainer's output keeps, however much there is to say above it; in a low window."""
 
 
 def title(view: TwinsView) -> str:
@@ -22,10 +34,16 @@ def title(view: TwinsView) -> str:
         return f"Live: comparing {view.judging}"
     run = view.running
     if run is None:
-        return "Live: starting"
+        return "Live: between two runs" if view.runs else "Live: starting"
     if run.phase is Phase.EXPERIMENT:
         return "Live: experiments, one condition changed at a time"
     return f"Live: {run.began.title}, {run.phase.meaning}"
+
+
+def what_runs(view: TwinsView) -> str:
+    """What a person would stop now, with its article."""
+    run = view.running
+    return "the script" if run is not None and run.phase is Phase.ALONE else "the training"
 
 
 def live_lines(seen: Seen, now: float, width: int, height: int, look: Look) -> list[Text]:
@@ -38,7 +56,7 @@ def live_lines(seen: Seen, now: float, width: int, height: int, look: Look) -> l
         height: lines there is room for.
         look: how statuses are painted.
     """
-    room = max(4, height - _LEAST_OUTPUT - 2)
+    room = max(4, height - (_LEAST_OUTPUT if height >= _LOW else _LEAST_OUTPUT_LOW) - 2)
     for short in (False, True):
         upper = [
             *_head(seen.view, width, short=short),
@@ -53,7 +71,8 @@ def live_lines(seen: Seen, now: float, width: int, height: int, look: Look) -> l
         upper = [*upper[:2], Text(f"  ... {left_out} lines"), *upper[2 + left_out :]]
     shown = seen.lines[-max(1, height - len(upper) - 2) :]
     lines = [Text(f"  {cut(line, width - 2)}") for line in shown]
-    heading = Text("The trainer's last lines" if lines else "The trainer wrote nothing yet", "bold")
+    who = "The script" if what_runs(seen.view) == "the script" else "The trainer"
+    heading = Text(f"{who}'s last lines" if lines else f"{who} wrote nothing yet", "bold")
     return [*upper, Text(""), heading, *lines][:height]
 
 
@@ -80,7 +99,8 @@ def _runs(view: TwinsView, now: float, width: int, look: Look, *, short: bool) -
         lines.append(
             Text.assemble(mark, " ", (cut(f"{run.began.title}: {what}", width - 2), style))
         )
-        lines += [Text(f"    {cut(line, width - 4)}") for line in words]
+        for line in words:
+            lines += [Text(f"    {part}") for part in _in_two(line, width - 4)]
     if view.judging:
         lines.append(Text(f"> comparing {view.judging} ...", "bold"))
     return lines
@@ -95,6 +115,13 @@ def _mark(run: RunView, look: Look, *, goes_on: bool) -> Text:
     return look.symbol(status)
 
 
+def _in_two(sentence: str, width: int) -> list[str]:
+    """A sentence in at most two lines; what has no room in them is cut."""
+    lines = wrap(sentence, max(8, width)) or [""]
+    rest = [cut(" ".join(lines[1:]), width)] if lines[1:] else []
+    return [cut(lines[0], width), *rest]
+
+
 def cut(sentence: str, width: int) -> str:
     """A sentence as far as there is room for it."""
     if cell_len(sentence) <= width:
@@ -107,9 +134,12 @@ def run_words(run: RunView, now: float) -> list[str]:
     if run.ended is not None:
         return [f"{run.ended.words}{_digests(run)}, {duration(run.ended.seconds)}"]
     if run.last is None:
-        return [f"starting, {duration(now - run.began.at)}"]
+        # A script has no steps that could be told.
+        doing = "running" if run.phase is Phase.ALONE else "starting"
+        return [f"{doing}, {duration(now - run.began.at)}"]
     of = f" of {run.began.expected - 1}" if run.began.expected else ""
-    words = f"step {run.last.step}{of}"
+    several = f"{len(run.processes)} processes: " if len(run.processes) > 1 else ""
+    words = f"{several}step {run.last.step}{of}"
     if run.rate is not None:
         words += f", {run.rate:.3g} steps/s"
     words += _digests(run)
@@ -119,7 +149,33 @@ def run_words(run: RunView, now: float) -> list[str]:
     lines = [words]
     if run.fraction is not None:
         lines.append(_bar(run.fraction))
-    return [*lines, *_compared(run)]
+    return [*lines, *_compared(run), *_processes(run)]
+
+
+def _processes(run: RunView) -> list[str]:
+    """Each process that trains, where there are several; first those that differ."""
+    if len(run.processes) < 2:
+        return []
+    ordered = sorted(run.processes, key=lambda each: each.onset is None)
+    shown = ordered if len(ordered) <= _MOST_PROCESSES else ordered[: _MOST_PROCESSES - 1]
+    lines = [_process_words(each, run.phase) for each in shown]
+    rest = [each.last.step for each in ordered[len(shown) :]]
+    if rest:
+        lines.append(f"{len(rest)} more: steps {min(rest)} to {max(rest)}")
+    return lines
+
+
+def _process_words(process: ProcessView, phase: Phase) -> str:
+    words = f"{process.name or 'process 1'}: step {process.last.step}"
+    if process.rate is not None:
+        words += f", {process.rate:.3g} steps/s"
+    if process.last.digests:
+        words += f", {process.last.digests:,} digests"
+    if phase is not Phase.COMPARED:
+        return words
+    if process.onset is not None:
+        return f"{words}, differs since step {process.onset}"
+    return f"{words}, equal so far"
 
 
 def _digests(run: RunView) -> str:

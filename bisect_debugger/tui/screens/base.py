@@ -4,19 +4,21 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeAlias, cast
 
+from rich.cells import cell_len
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Static
 from textual.worker import Worker
 
 from bisect_debugger.errors import BisectError
 from bisect_debugger.tui.look import Look
 from bisect_debugger.tui.session import Session
 from bisect_debugger.tui.widgets.keybar import KeyBar
+from bisect_debugger.tui.widgets.still import Still
+from bisect_debugger.tui.widgets.table import VirtualTable
 
 if TYPE_CHECKING:
     from bisect_debugger.tui.app import BisectApp
@@ -53,19 +55,19 @@ class BaseScreen(Screen[None]):
         """Nothing is said yet."""
         super().__init__()
         self._title = ""
-        self._status = ""
+        self._status: tuple[str, ...] = ()
         self._message = ""
         self._busy = ""
 
     def compose(self) -> ComposeResult:
         """Title, panes, status, footer."""
-        yield Static(id="title", markup=False)
+        yield Still(id="title")
         with Horizontal(id="panes"):
             yield self.main_pane()
             side = self.side_pane()
             if side is not None:
                 yield side
-        yield Static(id="status", markup=False)
+        yield Still(id="status")
         yield KeyBar()
 
     def main_pane(self) -> Widget:
@@ -146,11 +148,15 @@ class BaseScreen(Screen[None]):
         if self._busy:
             gap = self.app.size.width - text.cell_len - len(self._busy) - 1
             text.append(f"{' ' * max(2, gap)}{self._busy}")
-        self.query_one("#title", Static).update(text)
+        self.query_one("#title", Still).say(text)
 
-    def set_status(self, text: str) -> None:
-        """Write what the status line says as long as there is no message."""
-        self._status = text
+    def set_status(self, *parts: str) -> None:
+        """Write what the status line says as long as there is no message.
+
+        Args:
+            parts: the most important first; where there is no room the last ones are left out.
+        """
+        self._status = parts
         self._paint_status()
 
     def say(self, text: str) -> None:
@@ -169,13 +175,17 @@ class BaseScreen(Screen[None]):
     def _paint_status(self) -> None:
         if not self.is_built:
             return
-        shown = Text(self._message or self._status)
+        parts = list(self._status)
+        while len(parts) > 1 and cell_len("  ".join(parts)) > self.app.size.width:
+            parts.pop()
+        shown = Text(self._message or "  ".join(parts))
         if self._message:
             shown.stylize("bold")
-        status = self.query_one("#status", Static)
+        status = self.query_one("#status", Still)
         # A sentence that somebody has to act on is never cut.
-        status.set_class(shown.cell_len > self.app.size.width, "long")
-        status.update(shown)
+        long, was_long = shown.cell_len > self.app.size.width, status.has_class("long")
+        status.set_class(long, "long")
+        status.say(shown, layout=long or was_long)
 
     def on_resize(self) -> None:
         """Panes side by side where there is room, and as many keys as fit."""
@@ -185,7 +195,13 @@ class BaseScreen(Screen[None]):
         self.set_class(self.app.size.height < LOW, "low")
         self.query_one(KeyBar).show(self.app.size.width)
         self._paint_title()
+        self._paint_status()
         self.repaint()
+
+    @on(VirtualTable.Moved)
+    def follow_cursor(self, message: VirtualTable.Moved) -> None:
+        """Paint the cursor in the frame in which a screen says what it is on."""
+        message.table.follow()
 
     @on(KeyBar.Clicked)
     async def do_clicked(self, message: KeyBar.Clicked) -> None:
@@ -195,6 +211,14 @@ class BaseScreen(Screen[None]):
     def toggle_maximised(self) -> None:
         """Give the main pane the whole width, or undo it."""
         self.toggle_class("maximised")
+        if self.is_built:
+            self.repaint()
+
+    @property
+    def main_width(self) -> int:
+        """Columns of the main pane, also before it is laid out."""
+        beside = self.has_class("wide") and not self.has_class("maximised")
+        return self.app.size.width // 2 if beside and self.query("#side") else self.app.size.width
 
     def copied_text(self) -> str:
         """What `copy` takes from this screen."""

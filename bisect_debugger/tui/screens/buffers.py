@@ -6,7 +6,6 @@ from rich.text import Text
 from textual import on
 from textual.containers import Vertical
 from textual.widget import Widget
-from textual.widgets import Static
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.words import step_words
@@ -15,8 +14,10 @@ from bisect_debugger.tui.look import Look
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.screens.buffer import buffer_text
 from bisect_debugger.tui.widgets.prose import Prose
+from bisect_debugger.tui.widgets.still import Still
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Row
+from bisect_debugger.views.counts import counted
 from bisect_debugger.views.names import elide
 
 _GROUP_WIDTH = 13
@@ -41,9 +42,9 @@ class BuffersScreen(BaseScreen):
     def main_pane(self) -> Widget:
         """The filter where there is one, column heads, events."""
         return Vertical(
-            Static(id="filter", classes="line", markup=False),
-            Static(id="heads", classes="line", markup=False),
-            VirtualTable(self._line, id="events"),
+            Still(id="filter", classes="line"),
+            Still(id="heads", classes="line"),
+            VirtualTable(self._line, self.go_in, id="events"),
             id="main",
         )
 
@@ -188,7 +189,8 @@ class BuffersScreen(BaseScreen):
         )
         count = sum(row.diverges for row in self.rows)
         self.set_title(
-            f"Buffers: {step_words(self._step)}, {count} of {len(self.rows)} events differ"
+            f"Buffers: {step_words(self._step)}, {count} of {counted(len(self.rows), 'event')} "
+            f"differ{'s' * (count == 1)}"
         )
         self._head_lines()
         if not self.listed:
@@ -197,15 +199,15 @@ class BuffersScreen(BaseScreen):
 
     def _head_lines(self) -> None:
         """Say what is listed: by which filter, and in which order."""
-        line = self.query_one("#filter", Static)
+        line = self.query_one("#filter", Still)
         line.set_class(bool(self.names.text), "active")
         hidden = f", {self._hidden} equal hidden" if self._hidden else ""
-        found = f"{len(self.listed)} of {len(self.rows)} events{hidden}  (esc: clear)"
+        found = f"{len(self.listed)} of {counted(len(self.rows), 'event')}{hidden}  (esc: clear)"
         room = self.query_one("#main").size.width or self.size.width
         name = elide(self.names.text, max(8, room - len(found) - len('filter "": ')))
-        line.update(f'filter "{name}": {found}')
+        line.say(f'filter "{name}": {found}')
         order = f"in order of {self.order.value}  (s: by {self.order.following.value})"
-        self.query_one("#heads", Static).update(f"  {'group':<{_GROUP_WIDTH}}buffer, {order}")
+        self.query_one("#heads", Still).say(f"  {'group':<{_GROUP_WIDTH}}buffer, {order}")
 
     def _empty(self) -> str:
         if not self.rows:
@@ -214,7 +216,7 @@ class BuffersScreen(BaseScreen):
             way = "u: show equal  esc: clear" if self._hidden else "esc: clear the filter"
             what = "nothing that differs" if self._hidden else "nothing"
             return f"{what} matches {elide(self.names.text, 30)}  ({way})"
-        return f"all {len(self.rows)} events are equal  (u: show them)"
+        return f"none of {counted(len(self.rows), 'event')} differs  (u: show what is equal)"
 
     def _line(self, index: int, width: int) -> Text:
         return row_line(self.listed[index], width, self.look)
@@ -237,10 +239,9 @@ class BuffersScreen(BaseScreen):
         width = self.app.size.width // 2 - 4
         self.query_one("#side", Prose).show(buffer_text(view, width, self.look))
 
-    @on(VirtualTable.Chosen, "#events")
-    def go_in(self, message: VirtualTable.Chosen) -> None:
+    def go_in(self, index: int) -> None:
         """Show the numbers of the event."""
-        self.debugger.show_row(self.listed[message.index])
+        self.debugger.show_row(self.listed[index])
 
     def copied_text(self) -> str:
         """The listed events."""

@@ -12,6 +12,7 @@ from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
+from bisect_debugger.views.counts import counted
 from bisect_debugger.views.experiments import (
     NONE_RUN,
     ExperimentRow,
@@ -62,7 +63,7 @@ class ExperimentsScreen(BaseScreen):
             self.query_one("#detail", Prose).focus()
             self.set_status("1: verdict  2: why the tool thinks so")
             return
-        self.set_title(f"Experiments: {len(self._rows)} conditions tried")
+        self.set_title(f"Experiments: {counted(len(self._rows), 'condition')} tried")
         self.set_status("up down: what each one did")
         table.show(len(self._rows), 0)
         table.focus()

@@ -49,7 +49,7 @@ class Palette(TypedScreen):
         """What is typed, and what matches."""
         with Vertical(id="box"):
             yield Input(placeholder="type to find, enter to do, esc to close", compact=True)
-            yield VirtualTable(self._line, id="found")
+            yield VirtualTable(self._line, self.choose, id="found")
             yield Static("nothing is called so", id="none", markup=False)
 
     def on_mount(self) -> None:
@@ -105,15 +105,15 @@ class Palette(TypedScreen):
         if self._found and self.query(VirtualTable):
             self.dismiss(self._found[self.query_one(VirtualTable).cursor].name)
 
-    @on(VirtualTable.Chosen)
-    def choose(self, message: VirtualTable.Chosen) -> None:
+    def choose(self, index: int) -> None:
         """Do what was clicked."""
-        self.dismiss(self._found[message.index].name)
+        self.dismiss(self._found[index].name)
 
     @on(VirtualTable.Moved)
     def stay(self, message: VirtualTable.Moved) -> None:
         """Keep the moves of this list from the screen below."""
         message.stop()
+        message.table.follow()
 
     def on_click(self, event: events.Click) -> None:
         """A click beside the list closes it."""

@@ -10,16 +10,14 @@ from textual.widgets import Static
 
 from bisect_debugger.format.words import step_words
 from bisect_debugger.tui.screens.base import BaseScreen
+from bisect_debugger.tui.widgets.still import Still
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
+from bisect_debugger.views.counts import counted
 from bisect_debugger.views.names import elide, pad
 from bisect_debugger.views.reach import NOTHING_REACHED, Reach, ReachRow, bar, reach_lines, reaches
 
 _STEP_WIDTH = 14
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 class ReachScreen(BaseScreen):
@@ -44,8 +42,8 @@ class ReachScreen(BaseScreen):
     def main_pane(self) -> Widget:
         """Components of all origins."""
         return Vertical(
-            Static(id="heads", classes="line", markup=False),
-            VirtualTable(self._line, id="components"),
+            Still(id="heads", classes="line"),
+            VirtualTable(self._line, self.go_in, id="components"),
             Static(id="nothing", markup=False),
             id="main",
         )
@@ -73,8 +71,10 @@ class ReachScreen(BaseScreen):
             )
             self.set_status("1: what was compared")
             return
-        reached = sum(len(reach.rows) - 1 for reach in self._reaches)
-        origins, components = _counted(len(self._reaches), "origin"), _counted(reached, "component")
+        # A component that several origins reached is one.
+        reached = {row.component for x in self._reaches for row in x.rows if not row.is_origin}
+        origins = counted(len(self._reaches), "origin")
+        components = counted(len(reached), "component")
         self.set_title(f"Reach: {origins} reached {components}")
         table.show(len(lines), 0)
 
@@ -83,7 +83,7 @@ class ReachScreen(BaseScreen):
         head = (
             f"{'  component':<{self._name_width(self.app.size.width)}}{'reached in':<{_STEP_WIDTH}}"
         )
-        self.query_one("#heads", Static).update(f"{head}time, later to the right")
+        self.query_one("#heads", Still).say(f"{head}time, later to the right")
         self.query_one("#components", VirtualTable).refresh()
 
     @staticmethod
@@ -122,10 +122,9 @@ class ReachScreen(BaseScreen):
         room = self.app.size.width - len(tail) - len(how) - 18
         self.set_status(f"enter: values  {how} {elide(row.buffer, max(12, room))}{tail}")
 
-    @on(VirtualTable.Chosen, "#components")
-    def go_in(self, message: VirtualTable.Chosen) -> None:
+    def go_in(self, index: int) -> None:
         """Show the buffer in the step of its arrival."""
-        row = self._lines[message.index][1]
+        row = self._lines[index][1]
         if row is not None:
             self.debugger.go_to_event(row.step, row.buffer, values=True)
 

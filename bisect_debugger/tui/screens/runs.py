@@ -12,6 +12,7 @@ from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
+from bisect_debugger.views.counts import counted
 from bisect_debugger.views.facts import FactRow
 from bisect_debugger.views.names import elide, pad
 from bisect_debugger.views.pairs import PairLine
@@ -42,7 +43,9 @@ class RunsScreen(BaseScreen):
 
     def main_pane(self) -> Widget:
         """Pairs and facts."""
-        return Vertical(VirtualTable(self._line, id="facts"), Prose(id="detail"), id="main")
+        return Vertical(
+            VirtualTable(self._line, self.switch, id="facts"), Prose(id="detail"), id="main"
+        )
 
     async def load(self) -> None:
         """Read the facts."""
@@ -53,7 +56,7 @@ class RunsScreen(BaseScreen):
         many = f"pair {self.debugger.pairs.number + 1} of {len(self._pairs)}, " * (
             len(self._pairs) > 1
         )
-        what = f"{differing} facts differ" if differing else "no fact differs"
+        what = f"{counted(differing, 'fact')} differ{'s' * (differing < 2)}"
         self.set_title(f"Runs: {many}{what}")
         table = self.query_one("#facts", VirtualTable)
         table.show(self._pair_lines + 1 + len(self._facts), 0)
@@ -89,10 +92,12 @@ class RunsScreen(BaseScreen):
     def _pair_line(self, index: int, width: int) -> Text:
         pair = self._pairs[index]
         here = index == self.debugger.pairs.number
-        room = max(8, (width - 30) // 2)
+        tail = _told_of(pair)
+        room = max(8, (width - max(map(len, map(_told_of, self._pairs))) - 4) // 2)
         line = Text("> " if here else "  ", "bold")
-        line.append(f"{elide(pair.a, room)}  {elide(pair.b, room)}", "bold" * here)
-        line.append(f"  rank {pair.rank}: {pair.verdict}")
+        names = (pad(elide(name, room), room) for name in (pair.a, pair.b))
+        line.append("  ".join(names), "bold" * here)
+        line.append(tail)
         return line
 
     @on(VirtualTable.Moved, "#facts")
@@ -121,12 +126,15 @@ class RunsScreen(BaseScreen):
             f"second: {printable(fact.b, 2000)}"
         )
 
-    @on(VirtualTable.Chosen, "#facts")
-    def switch(self, message: VirtualTable.Chosen) -> None:
+    def switch(self, index: int) -> None:
         """Show the pair under the cursor."""
-        if message.index < self._pair_lines:
-            self.debugger.switch_pair(message.index)
+        if index < self._pair_lines:
+            self.debugger.switch_pair(index)
 
     def copied_text(self) -> str:
         """All facts, tab-separated."""
         return "\n".join(f"{fact.name}\t{fact.a}\t{fact.b}" for fact in self._facts)
+
+
+def _told_of(pair: PairLine) -> str:
+    return f"  rank {pair.rank}: {pair.verdict}"

@@ -6,7 +6,6 @@ from rich.text import Text
 from textual import on
 from textual.containers import Vertical
 from textual.widget import Widget
-from textual.widgets import Static
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.words import step_words
@@ -14,8 +13,10 @@ from bisect_debugger.tui.look import groups_legend
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.ribbon import RibbonView
+from bisect_debugger.tui.widgets.still import Still
 from bisect_debugger.twins import Status
 from bisect_debugger.twins.bands import Band
+from bisect_debugger.views.counts import counted
 
 _WHOLE_AT_FIRST = 5_000
 """Steps of a run that is shown as a whole at first; a longer one begins at its onset."""
@@ -32,14 +33,14 @@ class TimelineScreen(BaseScreen):
         "a step. ? in a cell was not read yet."
     )
     DEFAULT_CSS = """
-    TimelineScreen #words { height: 1fr; padding: 1 0; }
+    TimelineScreen #words { height: 1fr; padding-top: 1; }
     TimelineScreen.low #words { padding: 0; }
     TimelineScreen.wide #main { min-width: 78; }
     """
 
     def main_pane(self) -> Widget:
         """The ribbon, and the cell under the cursor in words."""
-        return Vertical(RibbonView(self.look), Static(id="words", markup=False), id="main")
+        return Vertical(RibbonView(self.look, self.go_in), Still(id="words"), id="main")
 
     def side_pane(self) -> Widget:
         """What the symbols and groups are."""
@@ -64,6 +65,10 @@ class TimelineScreen(BaseScreen):
             marks.update({} if row is None else {row: marks.get(row, "") + "O"})
         onset = diagnosis.onset
         row = await session.row_of_step(onset.step) if onset is not None else 0
+        if ribbon.row or ribbon.each > 1:
+            # Somebody moved meanwhile, and stays there.
+            ribbon.show(session.ribbon, marks, ribbon.row)
+            return
         ribbon.show(session.ribbon, marks, row or 0)
         if onset is not None and onset.group in ribbon.groups:
             ribbon.group = ribbon.groups.index(onset.group)
@@ -89,7 +94,7 @@ class TimelineScreen(BaseScreen):
     def _title_line(self) -> None:
         each = self.query_one(RibbonView).each
         scale = "one step a cell" if each == 1 else f"{each:,} steps a cell"
-        self.set_title(f"Timeline: {self.session.step_count:,} steps, {scale}")
+        self.set_title(f"Timeline: {counted(self.session.step_count, 'step')}, {scale}")
 
     @on(RibbonView.Wanted)
     def read_cells(self, message: RibbonView.Wanted) -> None:
@@ -109,7 +114,8 @@ class TimelineScreen(BaseScreen):
 
     @on(RibbonView.Moved)
     def say_where(self) -> None:
-        """Say in words what stands under the cursor."""
+        """Paint the cells, and say in words what stands under the cursor."""
+        self.query_one(RibbonView).refresh()
         self._say_where()
 
     def _say_where(self) -> None:
@@ -119,11 +125,11 @@ class TimelineScreen(BaseScreen):
         cell, group = ribbon.cursor_cell, ribbon.cursor_group
         if cell is None:
             self.set_status("reading ...")
-            self.query_one("#words", Static).update("")
+            self.query_one("#words", Still).say("")
             return
         status = cell.statuses[group].word
         self.set_status(f"enter: events  {_where(cell)}, {group.label}: {status}")
-        self.query_one("#words", Static).update(self._words(cell, ribbon.groups))
+        self.query_one("#words", Still).say(self._words(cell, ribbon.groups))
 
     def _words(self, cell: Band, shown: tuple[Group, ...]) -> Text:
         differing = [group.label for group in cell.differing]
@@ -133,23 +139,26 @@ class TimelineScreen(BaseScreen):
         if missing:
             text.append(f"not recorded: {', '.join(missing)}\n")
         text.append("O an origin began   V first visible in a loss\n")
-        for status in Status:
+        for number, status in enumerate(Status):
+            # In two lines, or the smallest window would break one in the middle of its words.
+            text.append("\n" if number == len(Status) // 2 else "")
             text.append_text(self.look.symbol(status))
             text.append(f" {status.word}  ")
         return text
 
-    @on(RibbonView.Chosen)
     def go_in(self) -> None:
         """Show the events of the step: of several the first that differs."""
-        self.read("go-in", self._go_in)
-
-    async def _go_in(self) -> None:
         ribbon = self.query_one(RibbonView)
-        (lo, hi), row = ribbon.cursor_rows, ribbon.cursor_rows[0]
+        lo, hi = ribbon.cursor_rows
         if hi - lo > 1:
-            found = await self.session.next_different(lo)
-            row = found if found is not None and found < hi else lo
-        self.debugger.show_step(row, group=ribbon.cursor_group)
+            self.read("go-in", self._go_into, lo, hi, ribbon.cursor_group)
+        else:
+            self.debugger.show_step(lo, group=ribbon.cursor_group)
+
+    async def _go_into(self, lo: int, hi: int, group: Group) -> None:
+        found = await self.session.next_different(lo)
+        row = found if found is not None and found < hi else lo
+        self.debugger.show_step(row, group=group)
 
     async def next_divergence(self, forward: bool) -> None:
         """Go to the next or previous step in which anything differs."""
@@ -171,9 +180,8 @@ class TimelineScreen(BaseScreen):
     def copied_text(self) -> str:
         """The steps on the page, in words."""
         ribbon = self.query_one(RibbonView)
-        first = ribbon.row // ribbon.each // ribbon.columns * ribbon.columns
-        lines = []
-        for number in range(first, min(ribbon.cells_there, first + ribbon.columns)):
+        page, lines = ribbon.page, []
+        for number in range(page.first, page.last):
             cell = ribbon.cell(number)
             if cell is not None:
                 names = ", ".join(group.label for group in cell.differing)

@@ -16,6 +16,7 @@ from bisect_debugger.report.text import dormancy_words, trail_lines
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.table import VirtualTable
+from bisect_debugger.views.counts import counted
 from bisect_debugger.views.names import elide
 
 _FORK = "origins"
@@ -59,15 +60,15 @@ class TrailScreen(BaseScreen):
         self._trail = tuple(line for line in self._lines if isinstance(line, TrailStep))
         table.show(len(self._lines), 0)
         self.query_one("#side", Prose).show_indented(render_tree())
-        self.set_status(f"{len(self._trail)} questions on the path")
+        self.set_status(f"{counted(len(self._trail), 'question')} on the path")
 
     def _line(self, index: int, width: int) -> Text:
         step = self._lines[index]
         if isinstance(step, Origin):
             return Text(f"{elide(step.component, width - 3)}:", "bold")
         answer = elide(step.answer, max(10, width // 3))
-        question = elide(step.question, max(10, width - cell_len(answer) - 5))
-        gap = " " * max(1, width - cell_len(question) - cell_len(answer) - 4)
+        question = elide(step.question, max(10, width - cell_len(answer) - 3))
+        gap = " " * max(1, width - cell_len(question) - cell_len(answer) - 2)
         return Text.assemble("> ", question, gap, (answer, "bold"))
 
     @on(VirtualTable.Moved, "#questions")

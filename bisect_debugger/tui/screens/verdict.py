@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 from textual import on
 from textual.containers import Vertical
@@ -15,14 +17,16 @@ from bisect_debugger.format.words import step_words
 from bisect_debugger.report.text import compared_words, dormancy_words, render_diagnosis
 from bisect_debugger.report.zoom import excerpt_lines, operator_words
 from bisect_debugger.tui.screens.base import BaseScreen
-from bisect_debugger.tui.widgets.prose import Prose
+from bisect_debugger.tui.widgets.prose import Prose, in_lines
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
 from bisect_debugger.views.names import elide
 from bisect_debugger.views.source import Code
 from bisect_debugger.views.states import compared_lines, hint_lines
 
+_SENTENCE_LINES = 4
 _ORIGINS_HIGH = 6
+_ORIGINS_LOW = 3
 _TOLD_EVERY_SECONDS = 0.5
 
 
@@ -37,9 +41,10 @@ class VerdictScreen(BaseScreen):
         "it spread."
     )
     DEFAULT_CSS = f"""
-    VerdictScreen #sentence {{ height: auto; max-height: 6; padding: 1 0; }}
-    VerdictScreen.low #sentence {{ padding: 0; max-height: 4; }}
+    VerdictScreen #sentence {{ height: auto; padding: 1 0; }}
+    VerdictScreen.low #sentence {{ padding: 0; }}
     VerdictScreen #origins {{ height: auto; max-height: {_ORIGINS_HIGH}; min-height: 1; }}
+    VerdictScreen.low #origins {{ max-height: {_ORIGINS_LOW}; }}
     VerdictScreen #detail {{ height: 1fr; border-top: solid $primary; }}
     """
 
@@ -54,7 +59,7 @@ class VerdictScreen(BaseScreen):
         """Sentence, origins, and the chosen origin in words."""
         return Vertical(
             Static(id="sentence", markup=False),
-            VirtualTable(self._line, id="origins"),
+            VirtualTable(self._line, self.go_in, id="origins"),
             Prose(id="detail"),
             id="main",
         )
@@ -81,7 +86,7 @@ class VerdictScreen(BaseScreen):
         self._diagnosis = diagnosis
         self._origins = (*diagnosis.origins, *diagnosis.dormant_streams)
         self.debugger.pairs.note_verdict(diagnosis.verdict.value)
-        self.set_title(f"Verdict: {diagnosis.verdict.value}")
+        self.set_title(f"Verdict: {diagnosis.verdict.value}{self.debugger.pairs.words}")
         table.styles.height = max(1, min(_ORIGINS_HIGH, len(self._origins)))
         table.display = bool(self._origins)
         table.show(len(self._origins), 0)
@@ -89,8 +94,11 @@ class VerdictScreen(BaseScreen):
         self.repaint()
         if not diagnosis.origins:
             await self._tell_what_was_compared(diagnosis)
-        hint = "enter: values  2: why  3: steps  tab: scroll the text  x: write the note"
-        self.set_status(hint if self._origins else "3: all steps  0: the runs  x: write the note")
+        if self._origins:
+            hints: tuple[str, ...] = ("enter: values", "2: why", "3: steps", "tab: scroll the text")
+        else:
+            hints = ("3: all steps", "0: the runs")
+        self.set_status(*hints, "x: write the note")
         self.debugger.outputs.greet()
 
     def _tell_progress(self) -> None:
@@ -125,7 +133,8 @@ class VerdictScreen(BaseScreen):
         verdict = diagnosis.sentence.partition(":" if not diagnosis.origins else ".")[0]
         text = Text(diagnosis.sentence)
         text.stylize(f"bold {self.look.colour(status)}", 0, len(verdict))
-        return text
+        # All origins stand in the list below, and in the words beside and in the note.
+        return in_lines(text, self.main_width, _SENTENCE_LINES, self.app.console)
 
     def _line(self, index: int, width: int) -> Text:
         origin = self._origins[index]
@@ -148,40 +157,52 @@ class VerdictScreen(BaseScreen):
 
     async def _detail(self, origin: Origin) -> None:
         code = await self.session.code(origin)
-        text = Text(f"{dormancy_words(origin)}\n\n")
-        if self._diagnosis is not None and origin in self._diagnosis.origins:
-            for hint in hint_lines(self._diagnosis):
-                text.append(f"{hint}\n\n", "bold")
-        # In the smallest window what to do stands in view together with why.
-        if origin.advice:
-            text.append("Do first: ", "bold")
-            text.append(f"{printable(origin.advice[0], 2000)}\n\n")
-        text.append("Why\n", "bold")
-        text.append("\n".join(f"- {printable(line, 2000)}" for line in origin.evidence))
-        if origin.advice[1:]:
-            text.append("\n\nThen\n", "bold")
-            text.append("\n".join(f"- {printable(line, 2000)}" for line in origin.advice[1:]))
-        text.append(f"\n\nWhat would confirm it: {printable(origin.confirm, 2000)}")
-        if origin.alternatives:
-            text.append("\n\nWhat else it could be\n", "bold")
-            text.append(
-                "\n".join(
-                    f"- {x.cause.value}: {printable(x.why, 400)}" for x in origin.alternatives
-                )
-            )
-        text.append("\n\nWhere in the code\n", "bold")
-        text.append("\n".join(_code_lines(origin, code)))
-        self.query_one("#detail", Prose).show(text)
+        inside = self._diagnosis is not None and origin in self._diagnosis.origins
+        hints = hint_lines(self._diagnosis) if self._diagnosis is not None and inside else []
+        self.query_one("#detail", Prose).show(_told(origin, hints, code))
 
-    @on(VirtualTable.Chosen, "#origins")
-    def go_in(self, message: VirtualTable.Chosen) -> None:
+    def go_in(self, index: int) -> None:
         """Show the values of the origin."""
-        origin = self._origins[message.index]
+        origin = self._origins[index]
         self.debugger.go_to_event(origin.step, origin.buffer, values=True)
 
     def copied_text(self) -> str:
         """The verdict in words."""
         return render_diagnosis(self._diagnosis) if self._diagnosis else ""
+
+
+def _told(origin: Origin, hints: Sequence[str], code: Code) -> Group:
+    """What there is to say about an origin: in the smallest window what to do comes in view."""
+    parts: list[RenderableType] = []
+    if origin.advice:
+        first = printable(origin.advice[0], 2000)
+        parts += [Text.assemble(("Do first: ", "bold"), first), Text()]
+    parts += [Text(f"{hint}\n", "bold") for hint in hints]
+    parts.append(Text(f"{dormancy_words(origin)}\n"))
+    parts += _listed("Why", [printable(line, 2000) for line in origin.evidence])
+    parts += _listed("Then", [printable(line, 2000) for line in origin.advice[1:]])
+    parts.append(Text(f"What would confirm it: {printable(origin.confirm, 2000)}\n"))
+    others = [f"{x.cause.value}: {printable(x.why, 400)}" for x in origin.alternatives]
+    parts += _listed("What else it could be", others)
+    parts.append(Text("Where in the code", "bold"))
+    parts += map(_code_line, _code_lines(origin, code))
+    return Group(*parts)
+
+
+def _code_line(line: str) -> Text:
+    """Sentences wrap; a line of code, which is indented by its number or mark, is cut."""
+    is_code = line.startswith((" ", ">"))
+    return Text(line, no_wrap=is_code, overflow="ellipsis" if is_code else None)
+
+
+def _listed(title: str, lines: Sequence[str]) -> list[RenderableType]:
+    """A title and a list below it; what wraps keeps the indentation."""
+    if not lines:
+        return []
+    items = Table.grid(padding=(0, 1, 0, 0))
+    for line in lines:
+        items.add_row(Text("-"), Text(line))
+    return [Text(title, "bold"), items, Text()]
 
 
 def _code_lines(origin: Origin, code: Code) -> list[str]:

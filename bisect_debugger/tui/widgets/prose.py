@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from rich.console import ConsoleRenderable, Group, RichCast
+from rich.console import Console, ConsoleRenderable, Group, RichCast
 from rich.padding import Padding
 from rich.text import Text
 from textual.app import ComposeResult
@@ -39,7 +39,7 @@ class Prose(VerticalScroll, can_focus=True):
     def show(self, text: RichCast | ConsoleRenderable | str, *, home: bool = True) -> None:
         """Show text, or something else that Rich can render, from its beginning or where it was."""
         self.query_one(Static).update(Text(text) if isinstance(text, str) else text)
-        if home:
+        if home and self.scroll_offset.y:
             self.scroll_home(animate=False)
 
     def show_indented(self, text: str) -> None:
@@ -49,3 +49,23 @@ class Prose(VerticalScroll, can_focus=True):
             for line in text.splitlines()
         ]
         self.show(Group(*lines))
+
+
+def in_lines(text: Text, width: int, most: int, console: Console) -> Text:
+    """Text in so many lines; where it has more, an ellipsis says so.
+
+    Args:
+        text: without line breaks of its own.
+        width: columns there are.
+        most: lines there is room for.
+        console: knows how wide characters are.
+    """
+    lines = text.wrap(console, max(1, width))
+    if len(lines) <= most:
+        return text
+    for line in lines:
+        line.rstrip()
+    last = lines[most - 1]
+    last.truncate(max(0, width - 2))
+    last.append(" \N{HORIZONTAL ELLIPSIS}")
+    return Text("\n").join(lines[:most])

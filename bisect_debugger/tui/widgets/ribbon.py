@@ -1,27 +1,32 @@
 """The ribbon: groups downwards, steps to the right, a character a cell."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.reactive import reactive
+from textual.reactive import var
 from textual.strip import Strip
+from textual.timer import Timer
 from textual.widget import Widget
 
 from bisect_debugger.format.groups import Group
-from bisect_debugger.tui.look import SHORT_GROUPS, Look
+from bisect_debugger.tui.look import Look
+from bisect_debugger.tui.widgets.ribbon_page import (
+    BESIDE_GROUPS,
+    HEAD,
+    Page,
+    cell_width,
+    groups_in_view,
+)
 from bisect_debugger.twins.bands import Band
 from bisect_debugger.views.ribbon import Ribbon, zoom_levels
 
-HEAD = 10
-"""Columns for the names of the groups."""
-
-_WIDEST_CELL = 6
-_LABEL_EVERY = 10
+PATIENCE_SECONDS = 0.1
+"""So long the page before stays in view while cells are read; a page read within it does not
+flicker, and is painted once."""
 
 
 class RibbonView(Widget, can_focus=True):
@@ -49,16 +54,16 @@ class RibbonView(Widget, can_focus=True):
         Binding("G,end", "edge(1)", "last", show=False),
         Binding("enter", "choose", "choose", show=False),
     ]
-    DEFAULT_CSS = "RibbonView { height: auto; min-height: 4; }"
+    DEFAULT_CSS = "RibbonView { height: auto; min-height: 4; max-height: 100%; }"
 
-    row: reactive[int] = reactive(0)
-    group: reactive[int] = reactive(0)
+    row: var[int] = var(0, init=False)
+    group: var[int] = var(0, init=False)
 
     class Moved(Message):
-        """The cursor is on another cell, or the cells are others."""
+        """The cursor is on another cell, or the cells are others.
 
-    class Chosen(Message):
-        """A cell was chosen."""
+        Who takes it refreshes the ribbon, together with the words about it: that is one frame.
+        """
 
     class Fitted(Message):
         """The zoom follows the width, which was not known before."""
@@ -70,16 +75,26 @@ class RibbonView(Widget, can_focus=True):
             self.each, self.first, self.last = each, first, last
             super().__init__()
 
-    def __init__(self, look: Look) -> None:
-        """Show nothing yet."""
+    def __init__(self, look: Look, choose: Callable[[], None]) -> None:
+        """Show nothing yet.
+
+        Args:
+            look: how statuses are painted.
+            choose: the cell under the cursor was chosen. No message, which the next key would
+                overtake.
+        """
         super().__init__(id="ribbon")
         self.look = look
+        self._choose = choose
         self.each = 1
         """Steps a cell."""
         self.groups: tuple[Group, ...] = tuple(Group)
         self._ribbon = Ribbon(0, ())
         self._marks: Mapping[int, str] = {}
         self._asked: tuple[int, int, int] | None = None
+        self._waiting: Timer | None = None
+        self._slow = False
+        """What was asked for last takes its time: what is known is painted meanwhile."""
         self._to_fit = False
 
     def show(self, ribbon: Ribbon, marks: Mapping[int, str], row: int) -> None:
@@ -93,15 +108,16 @@ class RibbonView(Widget, can_focus=True):
         self._ribbon, self._marks = ribbon, marks
         self.groups = ribbon.recorded or tuple(Group)
         self.set_reactive(RibbonView.group, min(self.group, len(self.groups) - 1))
-        self.styles.height = len(self.groups) + 3
+        self.styles.height = len(self.groups) + BESIDE_GROUPS
         self.set_reactive(RibbonView.row, max(0, min(row, ribbon.steps - 1)))
         self.changed()
 
     def changed(self) -> None:
         """The cells are others: paint them, and ask for those that are missing."""
         self._asked = None
+        self._ask_for_page()
         self.refresh()
-        self.post_message(self.Moved())
+        self._paint()
 
     # --- geometry: the page of cells that holds the cursor
 
@@ -112,8 +128,7 @@ class RibbonView(Widget, can_focus=True):
 
     @property
     def _cell_width(self) -> int:
-        room = max(1, self.size.width - HEAD)
-        return max(1, min(_WIDEST_CELL, room // max(1, self.cells_there)))
+        return cell_width(self.cells_there, self.size.width)
 
     @property
     def columns(self) -> int:
@@ -121,8 +136,26 @@ class RibbonView(Widget, can_focus=True):
         return max(1, (self.size.width - HEAD) // self._cell_width)
 
     @property
-    def _first(self) -> int:
-        return self.row // self.each // self.columns * self.columns
+    def page(self) -> Page:
+        """The cells in view."""
+        columns, cursor = self.columns, self.row // self.each
+        first, lines = cursor // columns * columns, self._lines
+        return Page(
+            each=self.each,
+            first=first,
+            last=min(self.cells_there, first + columns),
+            cell_width=self._cell_width,
+            groups=self.groups[lines.start : lines.stop],
+            hidden=len(self.groups) - len(lines),
+            cursor=cursor,
+            group=self.group - lines.start,
+            focused=self.has_focus,
+        )
+
+    @property
+    def _lines(self) -> range:
+        """Which groups there is room for."""
+        return groups_in_view(len(self.groups), self.group, self.size.height)
 
     def cell(self, number: int) -> Band | None:
         """One cell by its number, None while it is being read."""
@@ -148,27 +181,30 @@ class RibbonView(Widget, can_focus=True):
 
     def filled(self) -> None:
         """Cells were read: paint them."""
-        self.refresh()
-        self.post_message(self.Moved())
+        self._slow = False
+        self._paint()
 
     def zoom(self, by: int) -> bool:
         """Take the next finer (-1) or coarser (1) zoom; False where there is none."""
-        levels = zoom_levels(self._ribbon.steps, max(1, self.size.width - HEAD))
-        finer = [level for level in levels if level < self.each]
-        coarser = [level for level in levels if level > self.each]
+        finer = [level for level in self._levels if level < self.each]
+        coarser = [level for level in self._levels if level > self.each]
         wanted = finer[-1:] if by < 0 else coarser[:1]
         if not wanted:
             return False
         self.each = wanted[0]
-        self.changed()
+        self._moved()
         return True
+
+    @property
+    def _levels(self) -> tuple[int, ...]:
+        return zoom_levels(self._ribbon.steps, max(1, self.size.width - HEAD))
 
     def fit_whole(self) -> None:
         """Zoom out until the whole run is in view, once the width is known."""
         self._to_fit = not self.size.width
         if not self._to_fit and self.columns < self._ribbon.steps:
-            while self.zoom(1):
-                pass
+            self.each = max(self.each, self._levels[-1])
+            self._moved()
 
     def action_move(self, by: int) -> None:
         """Move by cells."""
@@ -190,30 +226,28 @@ class RibbonView(Widget, can_focus=True):
     def action_choose(self) -> None:
         """Choose the cell under the cursor."""
         if self._ribbon.steps:
-            self.post_message(self.Chosen())
+            self._choose()
 
     def watch_row(self) -> None:
         """Paint the cursor, tell the screen."""
-        self.refresh()
-        self.post_message(self.Moved())
+        self._moved()
 
     def watch_group(self) -> None:
         """Paint the cursor, tell the screen."""
-        self.refresh()
-        self.post_message(self.Moved())
+        self._moved()
 
     def on_click(self, event: events.Click) -> None:
         """Move to the clicked cell; choose it where the cursor is there."""
-        number = self._first + (event.x - HEAD) // self._cell_width
-        line = event.y - 1
+        number = self.page.first + (event.x - HEAD) // self._cell_width
+        lines, line = self._lines, event.y - 1
         if event.x < HEAD or not 0 <= number < self.cells_there:
             return
-        inside = 0 <= line < len(self.groups)
-        if number == self.row // self.each and (not inside or line == self.group):
+        inside = 0 <= line < len(lines)
+        if number == self.row // self.each and (not inside or lines[line] == self.group):
             self.action_choose()
             return
         if inside:
-            self.group = line
+            self.group = lines[line]
         self.row = number * self.each
 
     def on_mouse_scroll_down(self) -> None:
@@ -226,78 +260,41 @@ class RibbonView(Widget, can_focus=True):
 
     # --- painting
 
+    def _moved(self) -> None:
+        """Paint where the cursor is now, as soon as the page is there or takes its time."""
+        if not self._ask_for_page() or self._slow:
+            self._paint()
+        elif self._waiting is None:
+            self._waiting = self.set_timer(PATIENCE_SECONDS, self._paint_what_is_known)
+
+    def _paint_what_is_known(self) -> None:
+        self._slow = True
+        self._paint()
+
+    def _paint(self) -> None:
+        if self._waiting is not None:
+            self._waiting.stop()
+            self._waiting = None
+        self.post_message(self.Moved())
+
+    def _ask_for_page(self) -> bool:
+        """Ask for the cells of the page that are missing; True where some are."""
+        if not self.size.width:
+            return False
+        page = (self.each, self.page.first, self.page.last)
+        if not self._ribbon.missing(*page):
+            return False
+        if self._asked != page:
+            self._asked = page
+            self.post_message(self.Wanted(*page))
+        return True
+
     def render_line(self, y: int) -> Strip:
         """Marks, a line for each group, the cursor, the numbers of steps."""
         base = self.rich_style
-        if y == 0:
-            self._ask_for_page()
-        segments = [Segment(text, base + style) for text, style in self._line(y)]
+        pieces = self.page.line(y, self.cell, self._marks, self.look)
+        segments = [Segment(text, base + style) for text, style in pieces]
         return Strip(segments).adjust_cell_length(self.size.width, base)
-
-    def _line(self, y: int) -> list[tuple[str, Style]]:
-        plain = Style()
-        last = min(self.cells_there, self._first + self.columns)
-        numbers = range(self._first, last)
-        if y == 0:
-            return [(" " * HEAD, plain), (self._marks_line(numbers), Style(bold=True))]
-        if 1 <= y <= len(self.groups):
-            return self._group_line(y - 1, numbers)
-        if y == len(self.groups) + 1:
-            place = (self.row // self.each - self._first) * self._cell_width
-            return [(" " * (HEAD + place) + "^", Style(bold=True))]
-        if y == len(self.groups) + 2:
-            return [(f"{'step':<{HEAD}}{self._labels(numbers)}", plain)]
-        return []
-
-    def _marks_line(self, numbers: Sequence[int]) -> str:
-        line = ""
-        for number in numbers:
-            lo = number * self.each
-            found = [mark for row, mark in self._marks.items() if lo <= row < lo + self.each]
-            # An origin goes before what it made visible, where there is room for one letter.
-            mark = "".join(sorted(set("".join(found))))[: self._cell_width]
-            line += mark.ljust(self._cell_width)
-        return line
-
-    def _group_line(self, index: int, numbers: Sequence[int]) -> list[tuple[str, Style]]:
-        group = self.groups[index]
-        here = index == self.group
-        head = Style(reverse=True) if here and self.has_focus else Style(bold=here)
-        line = [(f"{SHORT_GROUPS[group]:<{HEAD - 1}}", head), (" ", Style())]
-        for number in numbers:
-            cell = self.cell(number)
-            status = None if cell is None else cell.statuses[group]
-            style = Style() if status is None else self.look.style(status)
-            character = "?" if status is None else self.look.character(status)
-            if here and number == self.row // self.each:
-                style += Style(reverse=True)
-            line.append((character, style))
-            if self._cell_width > 1:
-                line.append((" " * (self._cell_width - 1), Style()))
-        return line
-
-    def _labels(self, numbers: Sequence[int]) -> str:
-        line, free = "", 0
-        for number in numbers:
-            column = (number - self._first) * self._cell_width
-            label = self._label(number)
-            wide = self._cell_width == _WIDEST_CELL
-            if label and column >= free and (wide or number % _LABEL_EVERY == 0):
-                line = f"{line:<{column}}{label}"
-                free = column + len(label) + 1
-        return line
-
-    def _label(self, number: int) -> str:
-        cell = self.cell(number)
-        if cell is None:
-            return ""
-        return "init" if cell.first_step < 0 else str(cell.first_step)
-
-    def _ask_for_page(self) -> None:
-        page = (self.each, self._first, self._first + self.columns)
-        if self._asked != page and self._ribbon.missing(*page):
-            self._asked = page
-            self.post_message(self.Wanted(*page))
 
     def on_focus(self) -> None:
         """The cursor shows where the keys go."""
@@ -313,4 +310,4 @@ class RibbonView(Widget, can_focus=True):
         if self._to_fit and self.size.width:
             self.fit_whole()
             self.post_message(self.Fitted())
-        self.refresh()
+        self.changed()

@@ -13,7 +13,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.reactive import reactive
+from textual.reactive import var
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -47,10 +47,13 @@ class VirtualTable(ScrollView, can_focus=True):
     VirtualTable { height: 1fr; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0; }
     """
 
-    cursor: reactive[int] = reactive(0)
+    cursor: var[int] = var(0, init=False)
 
     class Moved(Message):
-        """The cursor is on another line."""
+        """The cursor is on another line.
+
+        Who takes it calls `follow`, together with what is said about the line: that is one frame.
+        """
 
         def __init__(self, table: "VirtualTable", index: int) -> None:
             self.table = table
@@ -62,28 +65,23 @@ class VirtualTable(ScrollView, can_focus=True):
             """The table, for `on` with a selector."""
             return self.table
 
-    class Chosen(Message):
-        """A line was chosen."""
-
-        def __init__(self, table: "VirtualTable", index: int) -> None:
-            self.table = table
-            self.index = index
-            super().__init__()
-
-        @property
-        def control(self) -> "VirtualTable":
-            """The table, for `on` with a selector."""
-            return self.table
-
-    def __init__(self, line: Line, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+    def __init__(
+        self,
+        line: Line,
+        choose: Callable[[int], None] | None = None,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's name
+    ) -> None:
         """Show lines.
 
         Args:
             line: makes one line; called for visible lines only.
+            choose: a line was chosen. No message, which the next key would overtake.
             id: Textual id.
         """
         super().__init__(id=id)
         self._line = line
+        self._choose = choose
         self.count = 0
 
     def show(self, count: int, cursor: int | None = None) -> None:
@@ -104,7 +102,8 @@ class VirtualTable(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """Paint one line of the view."""
         index = y + self.scroll_offset.y
-        width = self.size.width
+        # Beside the scrollbar, where there is one.
+        width = self.scrollable_content_region.width
         if index >= self.count:
             return Strip.blank(width, self.rich_style)
         text = self._line(index, width)
@@ -115,12 +114,14 @@ class VirtualTable(ScrollView, can_focus=True):
         segments = text.render(self.app.console)
         return Strip(segments).apply_style(base).adjust_cell_length(width, base)
 
-    def watch_cursor(self, old: int, new: int) -> None:
-        """Keep the cursor in view and tell the screen."""
+    def watch_cursor(self, new: int) -> None:
+        """Tell the screen."""
+        self.post_message(self.Moved(self, new))
+
+    def follow(self) -> None:
+        """Keep the cursor in view, and paint where it is."""
         self._keep_in_view()
         self.refresh()
-        if old != new:
-            self.post_message(self.Moved(self, new))
 
     def action_move(self, by: int) -> None:
         """Move by lines."""
@@ -136,8 +137,8 @@ class VirtualTable(ScrollView, can_focus=True):
 
     def action_choose(self) -> None:
         """Choose the line under the cursor."""
-        if self.count:
-            self.post_message(self.Chosen(self, self.cursor))
+        if self.count and self._choose is not None:
+            self._choose(self.cursor)
 
     def on_click(self, event: events.Click) -> None:
         """Move to the clicked line; choose it if the cursor is there already."""
