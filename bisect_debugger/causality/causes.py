@@ -282,6 +282,36 @@ VARIANTS: dict[str, Remedy] = {
         ),
         "Record from step 0: the first difference must stand before the window.",
     ),
+    "seeded-otherwise": Remedy(
+        "The generator was seeded with another number in each run.",
+        (
+            "Take its seed from the run's seed and a counter or an index.",
+            "Not from the clock, a process or thread id, id(), a counter that threads share, or "
+            "hash() of a string: each is another number in every process.",
+        ),
+        "Seed it with a constant and record again: its state must be equal.",
+    ),
+    "drawn-more": Remedy(
+        "One run drew more from an equal stream than the other, for a batch of another size: what "
+        "decides the size is no part of the training.",
+        (
+            "Look for what sets the batch size or the length: a measured speed or time, free "
+            "memory, the length of a queue, an answer of another process.",
+            "Decide it once, or by the step count.",
+        ),
+        "Log the size at each step in both runs; fix it: the stream must be equal.",
+    ),
+    "drawn-otherwise": Remedy(
+        "The stream was equal until now, and was then drawn from more often in one run, or seeded "
+        "anew: something that is no part of the training decides it.",
+        (
+            "Look for draws that one run alone makes there: an evaluation, a retry or a loop that "
+            "begins or ends by time, by free memory or by an answer of another process.",
+            "Decide it by the step count, or give that code a generator of its own.",
+            "Where it is seeded anew during training, seed it from the run's seed and the step.",
+        ),
+        "Log how often the stream is drawn from in each step of both runs.",
+    ),
     "private-generator": Remedy(
         "The component gave something else from equal inputs, parameters and recorded random "
         "streams, by as much as another draw: it draws from a generator that is not recorded.",

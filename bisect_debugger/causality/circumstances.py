@@ -90,6 +90,30 @@ def seeded_alike(case: Case) -> Finding:
 
 
 @look
+def seeded_otherwise(case: Case) -> Finding:
+    """Calls that seeded the stream gave it numbers that the other run never gave it."""
+    given = [
+        {call.argument for call in facts.seeding if _seeds(call, case.row.component)}
+        for facts in (case.facts_a, case.facts_b)
+    ]
+    alone = [sorted(mine - yours - {ENTROPY}) for mine, yours in (given, reversed(given))]
+    if not all(alone):
+        return answered(False, "no call was seen to seed it with another number")
+    return answered(True, f"seeded with {printable(alone[0][0])} and {printable(alone[1][0])}")
+
+
+@look
+def fed_in_another_size(case: Case) -> Finding:
+    """A batch or a sample of the step whose shape differs between the runs."""
+    for row in case.step_rows:
+        if row.group in (Group.DATA, Group.REPLAY) and row.a and row.b:
+            one, other = row.a.layout, row.b.layout
+            if one.shape != other.shape:
+                return answered(True, f"{row.name}: {one.text} against {other.text}")
+    return answered(False, "nothing entered the model in another shape")
+
+
+@look
 def drawn_equally(case: Case) -> Finding:
     """An equal stream was drawn from between the end of the last step and this event."""
     drawn = ", ".join(case.drawn_for)

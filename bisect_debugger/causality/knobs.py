@@ -28,8 +28,17 @@ KNOBS: tuple[Knob, ...] = (
     Knob(
         "hashseed",
         "PYTHONHASHSEED fixed",
-        frozenset((Cause.DATA_ORDER, Cause.RNG_STREAM, Cause.OPTIMIZER_ORDER, Cause.CONTROL_FLOW)),
-        "Something iterates over a set, or orders by hash(): sort it where it is iterated.",
+        frozenset(
+            (
+                Cause.DATA_ORDER,
+                Cause.RNG_STREAM,
+                Cause.OPTIMIZER_ORDER,
+                Cause.CONTROL_FLOW,
+                Cause.SEED_NOT_APPLIED,
+            )
+        ),
+        "Something iterates over a set, or uses hash() of a string: sort it where it is iterated; "
+        "take zlib.crc32 where a number is needed.",
     ),
     Knob(
         "entropy",
@@ -98,6 +107,7 @@ KNOBS: tuple[Knob, ...] = (
         "thread pools of one worker, results in the order of their jobs, threads one by one",
         frozenset(
             (
+                Cause.PREFETCH_INTERLEAVING,
                 Cause.REDUCTION_ORDER,
                 Cause.FORWARD_KERNEL,
                 Cause.BACKWARD_KERNEL,
@@ -121,6 +131,19 @@ KNOBS: tuple[Knob, ...] = (
         "Something reads what torch.empty or numpy.empty left: use zeros, or write all of it.",
     ),
 )
+
+
+_ALIKE = (
+    frozenset(("entropy", "seed-all", "simulator-seed")),
+    frozenset(("workers", "threads", "switch", "turns", "deterministic")),
+    frozenset(("deterministic", "fill-memory")),
+)
+"""Knobs of which several may take away one fault."""
+
+
+def alike(name: str) -> frozenset[str]:
+    """The knob, and those that may take away the same fault."""
+    return frozenset((name,)).union(*(family for family in _ALIKE if name in family))
 
 
 def in_order_for(

@@ -63,7 +63,7 @@ def explain_order(place: Place) -> Origins:
 RULES: dict[Group, tuple[Tier, ...]] = {
     Group.RNG: (
         Tier("its own state before", before.stream_before),
-        Tier("values that decide how much is drawn", before.anything_before, certain=False),
+        Tier("values that decide how much is drawn", before.deciding_draws, certain=False),
     ),
     Group.SIMULATOR: (
         Tier("its own earlier state and the actions that went in", before.simulator_inputs),

@@ -131,14 +131,30 @@ TREE: dict[str, Node] = {
         "Did the generator differ when it was first recorded?",
         "differs_from_the_first",
         "rng-seeded",
-        "rng-interleaving",
+        "rng-sized",
     ),
     "rng-seeded": ask(
         "Was it seeded, and with the same number in both runs?",
         "seeded_alike",
-        "rng-interleaving",
+        "rng-sized",
+        "rng-otherwise",
+    ),
+    "rng-otherwise": ask(
+        "Was it seeded with another number in each run?",
+        "seeded_otherwise",
+        "seeded-otherwise",
         "rng-resumed",
     ),
+    "seeded-otherwise": Leaf(Cause.SEED_NOT_APPLIED, "seeded-otherwise"),
+    # A stream that was equal until now gives equal numbers, as far as both runs draw.
+    "rng-sized": ask(
+        "Has what entered the model in this step another size in each run?",
+        "fed_in_another_size",
+        "drawn-more",
+        "rng-interleaving",
+        judged=YES,
+    ),
+    "drawn-more": Leaf(Cause.CONTROL_FLOW, "drawn-more"),
     "rng-resumed": ask(
         "Did training go on from a checkpoint, without this stream being seeded?",
         "resumed_without_the_stream",
@@ -149,9 +165,10 @@ TREE: dict[str, Node] = {
         "Were there several threads that may have drawn from it?",
         "several_threads",
         "prefetch-interleaving",
-        "rng-stream",
+        "drawn-otherwise",
         judged=YES,
     ),
+    "drawn-otherwise": Leaf(Cause.RNG_STREAM, "drawn-otherwise"),
     # --- parameters at init
     "is-init": ask(
         "Is it a parameter or module buffer as it began, at init or when it appeared?",

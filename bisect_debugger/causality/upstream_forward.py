@@ -33,6 +33,15 @@ def anything_before(place: Place) -> Origins:
     return place.ledger.where(groups, lambda row: True) | place.ledger.past
 
 
+def deciding_draws(place: Place) -> Origins:
+    """What decides how much is drawn: values, and what another stream gave.
+
+    Streams that differ as they began are faults of their own.
+    """
+    others = NONE if place.row.step == INIT_STEP else drawn_since_last_step(place)
+    return anything_before(place) | others
+
+
 def streams(place: Place, drew: Callable[[str], bool | None], unknown: bool) -> Origins:
     """Differing streams that a test says were drawn from.
 

@@ -54,12 +54,26 @@ def seed_words(one: SeedingCall, other: SeedingCall) -> str:
 def _other_seeds(
     a: tuple[SeedingCall, ...], b: tuple[SeedingCall, ...]
 ) -> Iterator[tuple[SeedingCall, SeedingCall]]:
-    for one, other in zip(a, b, strict=False):
-        if (one.call, one.location) != (other.call, other.location):
-            # Other calls were made: which belong together is not known from here on.
-            return
-        if one.argument != other.argument and _ENTROPY not in (one.argument, other.argument):
-            yield one, other
+    """Calls of one place whose argument the other run has at no call of that place.
+
+    Threads seed in an order of their own, and a run that was stopped has fewer calls: neither
+    makes a seed another one.
+    """
+    left, right = _by_place(a), _by_place(b)
+    for place, calls in left.items():
+        others = right.get(place, [])
+        common = min(len(calls), len(others))
+        known = ({call.argument for call in others}, {call.argument for call in calls})
+        mine = (call for call in calls[:common] if call.argument not in known[0] | {_ENTROPY})
+        yours = (call for call in others[:common] if call.argument not in known[1] | {_ENTROPY})
+        yield from zip(mine, yours, strict=False)
+
+
+def _by_place(calls: tuple[SeedingCall, ...]) -> dict[tuple[str, str], list[SeedingCall]]:
+    places: dict[tuple[str, str], list[SeedingCall]] = {}
+    for call in calls:
+        places.setdefault((call.call, call.location), []).append(call)
+    return places
 
 
 def _words(facts: RunFacts) -> list[str]:

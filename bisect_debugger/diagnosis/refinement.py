@@ -7,7 +7,7 @@ from bisect_debugger.causality.causes import REMEDIES, VARIANTS, Cause
 from bisect_debugger.diagnosis.model import Alternative, Diagnosis, Origin
 from bisect_debugger.diagnosis.sentence import origin_words
 
-_MEANS_A_LOOK = frozenset((Cause.DATA_ORDER, Cause.SAMPLER_ORDER))
+_MEANS_A_LOOK = frozenset((Cause.DATA_ORDER, Cause.SAMPLER_ORDER, Cause.WALL_CLOCK))
 """Causes whose meaning says what the recordings show, and that a proof alone does not show."""
 
 

@@ -20,7 +20,9 @@ def remarks_on(pair: Pair, walk: WalkResult) -> tuple[str, ...]:
             f"The runs differ already where the recording begins (step {window_opening(pair)}); "
             "record from step 0 to see where."
         )
-    if pair.a.step_count != pair.b.step_count:
+    shorter = min((pair.a, pair.b), key=lambda run: run.step_count)
+    # Of a run that was stopped on purpose the length says nothing.
+    if pair.a.step_count != pair.b.step_count and not shorter.facts.stopped:
         remarks.append(
             f"The runs have another number of steps: the first ends at "
             f"{step_words(pair.a.last_step)}, the second at {step_words(pair.b.last_step)}; "

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bisect_debugger.causality.knobs import KNOBS, Knob, in_order_for, knob_called
+from bisect_debugger.causality.knobs import KNOBS, Knob, alike, in_order_for, knob_called
 from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Experiment, Origin, Verdict
 from bisect_debugger.diagnosis.refinement import with_cause, with_origins
@@ -179,8 +179,8 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
     order = in_order_for(causes, others)
     together = bench.holds(frozenset(order))
     # Where they cannot be tried together, a proof by one of them alone is none the worse.
-    found = smallest(order, bench.holds) if together else _single(order, bench, together)
-    still = _still_diverges(bench, baseline) if found is not None else None
+    found = _found(order, bench, baseline) if together else _single(order, bench, together)
+    still = _still_diverges(bench, baseline, found) if found is not None else None
     baseline = _with_control(baseline, bench)
     experiments = (baseline, *(made for knobs, made in bench.done.items() if knobs))
     diagnosis = replace(diagnosis, experiments=experiments)
@@ -190,12 +190,38 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
         return _remarked(
             diagnosis,
             "With all knobs on, the twins diverge still: none of the conditions that can be "
-            "changed from outside is the cause.",
+            "changed from outside is the cause alone. What none of them fixes: the order in which "
+            "long-lived threads or other processes hand results over, memory addresses (id()), "
+            "process ids, other programs.",
         )
     assert found is not None, "it was returned otherwise"
     if not still:
         return _remarked(diagnosis, _GONE)
     return _proven(diagnosis, found, bench, baseline)
+
+
+def _found(order: Sequence[str], bench: Bench, baseline: Experiment) -> frozenset[str] | None:
+    """The knobs that are enough, and needed as well.
+
+    What diverges at times only is soon equal by luck under one of many knobs. The one that takes
+    the fault away shows in the contrast: with all others on, those aside that do the like, and it
+    off, the twins diverge.
+    """
+    everything, held = frozenset(order), []
+    for name in order:
+        if not bench.holds(frozenset((name,))):
+            continue
+        held.append(name)
+        if bench.holds(everything - alike(name)) is False:
+            return frozenset((name,))
+    first = frozenset(held[:1])
+    if bench.is_out_of_time():
+        return first if held and not baseline.equal_pairs else None
+    if not held:
+        return smallest(order, bench.holds)
+    # Each of several may be enough. Then none of them is left, and the twins diverge.
+    without = everything.difference(*map(alike, held))
+    return first if without and bench.holds(without) is False else None
 
 
 _GONE = (
@@ -205,13 +231,14 @@ _GONE = (
 )
 
 
-def _still_diverges(bench: Bench, baseline: Experiment) -> bool | None:
-    """Twins differ without a knob as they did; None where that could not be found out.
+def _still_diverges(bench: Bench, baseline: Experiment, found: frozenset[str]) -> bool | None:
+    """Twins differ without the knobs as they did; None where that could not be found out.
 
-    Where every pair so far did, the last one tells. Where one was equal, what made the others
-    differ may be gone, and then they are equal under any knob as well.
+    Where every pair so far did, the last one tells, and so does one that differed now, under other
+    knobs. Else what made the others differ may be gone, and then they are equal under any knob.
     """
-    if not baseline.equal_pairs:
+    differed = (made.onset_steps for knobs, made in bench.done.items() if not knobs & found)
+    if not baseline.equal_pairs or any(differed):
         return True
     held = bench.holds(frozenset())
     return None if held is None else not held
@@ -239,6 +266,12 @@ def _single(order: Sequence[str], bench: Bench, together: bool | None) -> frozen
 def _unfinished(bench: Bench) -> str:
     if bench.is_out_of_time():
         return "The experiments are not finished: time ran out; give them more with --budget."
+    if any(len(found.knobs) == 1 and not found.onset_steps for found in bench.done.values()):
+        return (
+            "Nothing is proven: the twins diverge too seldom. With a knob they were equal, and "
+            "with all the others instead of it as well; more runs (--runs) tell how often they "
+            "diverge."
+        )
     return (
         "The experiments are not finished: under some of the knobs the trainer does not run to "
         "its end, or its runs cannot be compared to theirs."

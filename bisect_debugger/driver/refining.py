@@ -55,6 +55,13 @@ _REFINEMENTS = (
     # A stream or a batch that follows the clock is seeded from it; the rest is decided by it.
     _Refinement("clock", _FED, _ORDERS | _GUESSES, Cause.RNG_STREAM),
     _Refinement("clock", _FED, _BRANCHES, Cause.WALL_CLOCK),
+    # Streams that began equal were drawn from as often as it says.
+    _Refinement(
+        "clock",
+        frozenset((Group.RNG,)),
+        frozenset((Cause.CONTROL_FLOW, Cause.RNG_STREAM)),
+        Cause.WALL_CLOCK,
+    ),
     _Refinement(
         "clock",
         _ANY - _DRAWN,
@@ -74,11 +81,14 @@ _REFINEMENTS = (
         for knob in ("switch", "turns")
     ),
     _Refinement("workers", _DRAWN, _GUESSES, Cause.PREFETCH_INTERLEAVING),
-    _Refinement(
-        "switch",
-        frozenset((Group.RNG, *_FED)),
-        frozenset((Cause.RNG_STREAM, Cause.SEED_NOT_APPLIED, Cause.UNEXPLAINED)),
-        Cause.PREFETCH_INTERLEAVING,
+    *(
+        _Refinement(
+            knob,
+            frozenset((Group.RNG, *_FED)),
+            frozenset((Cause.RNG_STREAM, Cause.SEED_NOT_APPLIED, Cause.UNEXPLAINED)),
+            Cause.PREFETCH_INTERLEAVING,
+        )
+        for knob in ("switch", "turns")
     ),
     *(
         _Refinement(

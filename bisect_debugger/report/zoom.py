@@ -65,5 +65,6 @@ def _conclusion(isolation: Isolation) -> str:
         )
     return (
         "not reproduced in isolation, so the fault lies elsewhere: in what hands it its inputs, in "
-        "threads beside it, or in what a process has once (hash seed, thread count)"
+        "the state of the generators that it was given, in threads beside it, or in what a process "
+        "has once (hash seed, thread count)"
     )

@@ -4,9 +4,12 @@ Their calls of modules, loaders and environments are recorded; what they draw, w
 not. That they are there is worth knowing where something differs that nothing recorded explains.
 """
 
+import contextlib
+import functools
 import re
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,28 +19,50 @@ from probes.unedited.program_threads import is_of_the_program
 
 
 class ThreadsBeside:
-    """Tells of each sort of thread once, when a step is closed."""
+    """Tells of each sort of thread once, when a step is closed; also of those that ended in it."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
-        """Know no thread yet.
+        """Know those that run already, and see those that are started from now on.
 
         Args:
             tell: called with a line for each sort.
         """
         self._tell = tell
-        self._count = 1
         self._told: set[str] = set()
-
-    def step_closed(self, step: int, digests: npt.NDArray[np.uint64] | None) -> None:
-        """Look who is there, if the number of threads is another than before."""
-        count = threading.active_count()
-        if count == self._count:
-            return
-        self._count = count
+        # A dictionary, because threads may start threads while it is read.
+        self._seen: dict[str, None] = {}
         here = threading.current_thread()
         for thread in threading.enumerate():
-            if thread is not here and is_of_the_program(thread):
-                name = re.sub(r"\d+", "N", thread.name)
-                if name not in self._told:
-                    self._told.add(name)
-                    self._tell(f"{THREAD_BESIDE}{name}")
+            if thread is not here:
+                self._see(thread)
+        _when_started(self._see)
+
+    def step_closed(self, step: int, digests: npt.NDArray[np.uint64] | None) -> None:
+        """Tell of those that were not told of yet."""
+        training = _sort_of(threading.current_thread())
+        for sort in tuple(self._seen):
+            if sort not in self._told and sort != training:
+                self._told.add(sort)
+                self._tell(f"{THREAD_BESIDE}{sort}")
+
+    def _see(self, thread: threading.Thread) -> None:
+        if is_of_the_program(thread):
+            self._seen[_sort_of(thread)] = None
+
+
+def _sort_of(thread: threading.Thread) -> str:
+    return re.sub(r"\d+", "N", thread.name)
+
+
+def _when_started(see: Callable[[threading.Thread], None]) -> None:
+    kind: Any = threading.Thread
+    original = kind.start
+
+    @functools.wraps(original)
+    def start(self: threading.Thread) -> None:
+        # Before: one that has ended does not know any more what it ran.
+        with contextlib.suppress(Exception):
+            see(self)
+        original(self)
+
+    kind.start = start

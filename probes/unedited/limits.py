@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisect_debugger.format.groups import Group
+from probes.unedited.leaving import remove_temporary_folders
 from probes.unedited.output import OutputFile, identity
 
 _EFFECTS = (
@@ -113,6 +114,7 @@ class Limits:
         if "multiprocessing.process" in sys.modules:
             for child in sys.modules["multiprocessing.process"].active_children():
                 child.terminate()
+        remove_temporary_folders()
         self._recording.exit_now(0)
         os.abort()
 

@@ -9,6 +9,7 @@ from bisect_debugger.causality.causes import Cause
 from bisect_debugger.causality.conclusion import conclude
 from bisect_debugger.causality.looks import LOOKS
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.layouts import Layout
 from bisect_debugger.format.schema import OPTIMIZER_LOADED, THREAD_BESIDE, EventFlag
 from bisect_debugger.runs import RunFacts, SeedingCall
 from tests.unit.test_tree import FACTS, INIT, case, difference, row
@@ -59,6 +60,28 @@ def test_a_stream_without_a_seed_after_a_restore_was_lost() -> None:
     assert cause(between(stream, restored)) is Cause.RESUME_STATE
     assert cause(between(stream, seeded)) is Cause.SEED_NOT_APPLIED
     assert cause(between(stream, replace(SEEN, loads=(LOADED,)))) is Cause.SEED_NOT_APPLIED
+
+
+def test_a_stream_that_each_run_seeds_with_another_number_is_told_so() -> None:
+    def seeded(*numbers: str) -> RunFacts:
+        calls = (SeedingCall("torch.Generator.seed", each, "net.py:7", -1) for each in numbers)
+        return replace(SEEN, seeding=tuple(calls))
+
+    stream = named("rng.Generator.seed[net.py:7]", case(STREAM))
+    leaf = conclude(between(stream, seeded("31"), seeded("47"))).leaf
+    assert (leaf.cause, leaf.variant) == (Cause.SEED_NOT_APPLIED, "seeded-otherwise")
+    for other in (seeded("entropy"), seeded("31", "47"), SEEN):
+        leaf = conclude(between(stream, seeded("31"), other)).leaf
+        assert (leaf.cause, leaf.variant) == (Cause.SEED_NOT_APPLIED, "")
+
+
+def test_a_stream_that_a_larger_batch_drew_more_from_is_decided_elsewhere() -> None:
+    stream = row(Group.RNG, role="start", step=3)
+    larger = row(Group.DATA, step=3, layout_b=Layout("float32", (6,)))
+    for batch, expected in ((larger, Cause.CONTROL_FLOW), (row(Group.DATA), Cause.RNG_STREAM)):
+        leaf = conclude(replace(case(stream, batch), first_step=-1)).leaf
+        assert leaf.cause is expected
+        assert leaf.variant == ("drawn-more" if batch is larger else "drawn-otherwise")
 
 
 def test_a_value_found_changed_after_a_restore_was_restored() -> None:

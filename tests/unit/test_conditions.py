@@ -42,6 +42,17 @@ def test_seeds_that_differ_are_named() -> None:
     assert not list(command_remarks(told("t.py", seed="0"), told("t.py", seed="entropy")))
 
 
+def test_seeds_that_threads_set_in_another_order_are_the_same_ones() -> None:
+    def by_threads(*seeds: str) -> Any:
+        calls = tuple(SeedingCall("torch.Generator.manual_seed", s, "t.py:9", 0) for s in seeds)
+        return facts({}, calls)
+
+    assert not list(command_remarks(by_threads("1", "2", "3"), by_threads("2", "1", "3")))
+    assert not list(command_remarks(by_threads("1", "2", "3", "4"), by_threads("1", "3")))
+    (words,) = command_remarks(by_threads("1", "2", "3"), by_threads("2", "1", "8"))
+    assert "torch.Generator.manual_seed(3) against (8) at t.py:9." in words
+
+
 def seeded_steps(fault: int) -> list[list[Made]]:
     shift = 500 * fault
     names = ("python", "numpy", "torch_cpu")

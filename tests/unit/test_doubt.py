@@ -102,6 +102,26 @@ def test_a_stream_first_seen_after_the_draw_may_have_been_drawn_from(tmp_path: P
     assert (origin.first_reached.step, origin.first_reached.component) == (0, "data")
 
 
+def test_a_stream_may_decide_how_often_another_one_is_drawn_from(tmp_path: Path) -> None:
+    def steps(fault: int, explored: int) -> Steps:
+        shift = 500 * fault
+        return [
+            [stream("init", 1), stream("init", 2 + shift, "explore"), weight("net", 3)],
+            [
+                stream("start", 4 + shift),
+                stream("start", explored + shift, "explore"),
+                batch(10 + shift),
+                out("net", 11 + shift),
+            ],
+        ]
+
+    drawn = twins(tmp_path, lambda fault: steps(fault, 5))
+    assert [origin.component for origin in drawn.origins] == ["rng.explore"]
+    (tmp_path / "idle").mkdir()
+    idle = twins(tmp_path / "idle", lambda fault: steps(fault, 2))
+    assert [origin.component for origin in idle.origins] == ["rng.python"]
+
+
 def test_a_module_that_was_called_another_number_of_times_is_no_second_origin(
     tmp_path: Path,
 ) -> None:

@@ -22,14 +22,20 @@ from tests.runs import nudged, plain_steps, values, write_run
 BASELINE = Experiment((), 2, 0, (1, 1))
 
 
-def bench(tmp_path: Path, sound: set[str], said: list[Event], deadline: float = 1e18) -> Bench:
-    """A trainer whose runs are equal only where all sound knobs are on."""
+def bench(
+    tmp_path: Path,
+    sound: set[str],
+    said: list[Event],
+    deadline: float = 1e18,
+    by_luck: tuple[str, ...] | None = None,
+) -> Bench:
+    """A trainer whose runs are equal only where all sound knobs are on, and once by luck."""
     count = iter(range(1000))
 
     def run(out: Path, knobs: tuple[str, ...]) -> list[Path]:
         out = out.with_name(f"{next(count)}.h5")
         steps = plain_steps()
-        if not sound <= set(knobs):
+        if not sound <= set(knobs) and knobs != by_luck:
             steps = plain_steps(s1_out=nudged(values(21), by=float(next(count))))
         write_run(out, steps)
         return [out]
@@ -45,6 +51,8 @@ def test_every_knob_has_a_meaning_and_a_place_in_the_trainer() -> None:
 def test_knobs_that_speak_for_the_cause_come_first() -> None:
     assert in_order_for(frozenset((Cause.UNINITIALISED_MEMORY,)))[0] == "fill-memory"
     assert in_order_for(frozenset((Cause.SIMULATOR,)))[:2] == ("entropy", "simulator-seed")
+    by_turns = in_order_for(frozenset((Cause.PREFETCH_INTERLEAVING,)))
+    assert by_turns[:3] == ("workers", "switch", "turns")
 
 
 @pytest.mark.parametrize(
@@ -97,6 +105,37 @@ def test_what_no_knob_changes_is_said(tmp_path: Path) -> None:
     assert len(explained.experiments) == 2
 
 
+def test_what_is_equal_by_luck_is_no_proof_of_what_diverges_by_chance(tmp_path: Path) -> None:
+    found = diagnosis(origins=(origin(cause=Cause.RNG_STREAM),))
+    by_chance = Experiment((), 2, 1, (1,))
+    lucky = bench(tmp_path, {"clock"}, [], by_luck=("entropy",))
+    explained = explain(found, lucky, by_chance)
+    by_knobs = {experiment.knobs: experiment for experiment in explained.experiments}
+    assert by_knobs["entropy",].equal_pairs == by_knobs["entropy",].pairs
+    assert "Proven: with clock " in explained.origins[0].evidence[0]
+    assert by_knobs[tuple(knob.name for knob in KNOBS if knob.name != "clock")].onset_steps
+
+
+def test_pairs_that_always_diverged_may_do_so_seldom_all_the_same(tmp_path: Path) -> None:
+    found = diagnosis(origins=(origin(cause=Cause.FORWARD_KERNEL),))
+    lucky = bench(tmp_path, {"clock"}, [], by_luck=("threads",))
+    explained = explain(found, lucky, BASELINE)
+    assert "Proven: with clock " in explained.origins[0].evidence[0]
+
+
+def test_what_is_equal_with_and_without_every_knob_is_not_proven(tmp_path: Path) -> None:
+    found = diagnosis(origins=(origin(cause=Cause.RNG_STREAM),))
+    explained = explain(found, bench(tmp_path, set(), []), Experiment((), 2, 1, (1,)))
+    assert not explained.origins[0].proven
+    assert explained.remarks[0].startswith("Nothing is proven: the twins diverge too seldom.")
+
+
+def test_of_knobs_that_do_the_same_the_likeliest_is_named(tmp_path: Path) -> None:
+    found = diagnosis(origins=(origin(cause=Cause.PREFETCH_INTERLEAVING),))
+    either = bench(tmp_path, {"switch"}, [], by_luck=("turns",))
+    assert "Proven: with switch " in explain(found, either, BASELINE).origins[0].evidence[0]
+
+
 def test_out_of_time_is_said_and_nothing_is_proven(tmp_path: Path) -> None:
     found = diagnosis(origins=(origin(),))
     said: list[Event] = []
@@ -129,9 +168,12 @@ def test_what_a_proof_says_of_the_cause_replaces_what_the_recordings_spoke_for(
         (Cause.CONTROL_FLOW, Group.FORWARD, "clock", Cause.WALL_CLOCK),
         (Cause.SEED_NOT_APPLIED, Group.RNG, "clock", Cause.SEED_NOT_APPLIED),
         (Cause.UNEXPLAINED, Group.LOSS, "clock", Cause.WALL_CLOCK),
+        (Cause.CONTROL_FLOW, Group.RNG, "clock", Cause.WALL_CLOCK),
+        (Cause.RNG_STREAM, Group.RNG, "clock", Cause.WALL_CLOCK),
         (Cause.DATA_ORDER, Group.DATA, "entropy", Cause.RNG_STREAM),
         (Cause.RNG_STREAM, Group.FORWARD, "switch", Cause.FORWARD_KERNEL),
         (Cause.RNG_STREAM, Group.DATA, "switch", Cause.PREFETCH_INTERLEAVING),
+        (Cause.RNG_STREAM, Group.DATA, "turns", Cause.PREFETCH_INTERLEAVING),
         (Cause.FORWARD_KERNEL, Group.FORWARD, "fill-memory", Cause.UNINITIALISED_MEMORY),
         (Cause.BACKWARD_KERNEL, Group.GRAD_SCRATCH, "turns", Cause.BACKWARD_KERNEL),
         (Cause.ENVIRONMENT, Group.FORWARD, "threads", Cause.ENVIRONMENT),

@@ -311,3 +311,12 @@ def test_runs_that_were_stopped_on_purpose_did_not_end_by_themselves(tmp_path: P
         step_of_ends = diagnose_pair(pair).trail[0]
     assert step_of_ends.answer == "as far as asked"
     assert step_of_ends.evidence.count("stopped after 2 steps, as asked") == 2
+
+
+@pytest.mark.parametrize(("ending", "remarked"), [({}, True), (STOPPED, False)])
+def test_the_length_of_a_run_that_was_stopped_is_no_remark(
+    tmp_path: Path, ending: dict[str, str], remarked: bool
+) -> None:
+    a, b = run_of(tmp_path / "a.h5", 5), run_of(tmp_path / "b.h5", 3, **ending)
+    remarks = " ".join(diagnose([a, b]).remarks)
+    assert ("another number of steps" in remarks) is remarked
