@@ -180,12 +180,11 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
     together = bench.holds(frozenset(order))
     # Where they cannot be tried together, a proof by one of them alone is none the worse.
     found = _found(order, bench, baseline) if together else _single(order, bench, together)
-    still = _still_diverges(bench, baseline, found) if found is not None else None
+    equal_once = found is not None or _was_equal_alone(bench)
+    still = _still_diverges(bench, baseline) if equal_once else None
     baseline = _with_control(baseline, bench)
     experiments = (baseline, *(made for knobs, made in bench.done.items() if knobs))
     diagnosis = replace(diagnosis, experiments=experiments)
-    if together is not False and (found is None or still is None):
-        return _remarked(diagnosis, _unfinished(bench))
     if together is False:
         return _remarked(
             diagnosis,
@@ -194,9 +193,10 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
             "long-lived threads or other processes hand results over, memory addresses (id()), "
             "process ids, other programs.",
         )
-    assert found is not None, "it was returned otherwise"
-    if not still:
+    if still is False:
         return _remarked(diagnosis, _GONE)
+    if found is None or still is None:
+        return _remarked(diagnosis, _unfinished(bench))
     return _proven(diagnosis, found, bench, baseline)
 
 
@@ -231,14 +231,13 @@ _GONE = (
 )
 
 
-def _still_diverges(bench: Bench, baseline: Experiment, found: frozenset[str]) -> bool | None:
-    """Twins differ without the knobs as they did; None where that could not be found out.
+def _still_diverges(bench: Bench, baseline: Experiment) -> bool | None:
+    """Twins differ without a knob as they did; None where that could not be found out.
 
-    Where every pair so far did, the last one tells, and so does one that differed now, under other
-    knobs. Else what made the others differ may be gone, and then they are equal under any knob.
+    Where every pair so far did, the last one tells. Where one was equal, what made the others
+    differ may be gone, and then they are equal under any knob as well.
     """
-    differed = (made.onset_steps for knobs, made in bench.done.items() if not knobs & found)
-    if not baseline.equal_pairs or any(differed):
+    if not baseline.equal_pairs:
         return True
     held = bench.holds(frozenset())
     return None if held is None else not held
@@ -263,10 +262,15 @@ def _single(order: Sequence[str], bench: Bench, together: bool | None) -> frozen
     return next((knobs for knobs in alone if bench.holds(knobs)), None)
 
 
+def _was_equal_alone(bench: Bench) -> bool:
+    """Under one of the knobs alone, twins were equal."""
+    return any(len(found.knobs) == 1 and not found.onset_steps for found in bench.done.values())
+
+
 def _unfinished(bench: Bench) -> str:
     if bench.is_out_of_time():
         return "The experiments are not finished: time ran out; give them more with --budget."
-    if any(len(found.knobs) == 1 and not found.onset_steps for found in bench.done.values()):
+    if _was_equal_alone(bench):
         return (
             "Nothing is proven: the twins diverge too seldom. With a knob they were equal, and "
             "with all the others instead of it as well; more runs (--runs) tell how often they "

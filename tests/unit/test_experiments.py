@@ -125,7 +125,7 @@ def test_pairs_that_always_diverged_may_do_so_seldom_all_the_same(tmp_path: Path
 
 def test_what_is_equal_with_and_without_every_knob_is_not_proven(tmp_path: Path) -> None:
     found = diagnosis(origins=(origin(cause=Cause.RNG_STREAM),))
-    explained = explain(found, bench(tmp_path, set(), []), Experiment((), 2, 1, (1,)))
+    explained = explain(found, bench(tmp_path, set(), []), BASELINE)
     assert not explained.origins[0].proven
     assert explained.remarks[0].startswith("Nothing is proven: the twins diverge too seldom.")
 
