@@ -37,7 +37,7 @@ def seconds_of_start(program: str, environment: dict[str, str]) -> float:
 def main() -> None:
     """Measure both programs."""
     parser = argparse.ArgumentParser(description="What the bootstrap costs.")
-    parser.add_argument("--pairs", type=int, default=40)
+    parser.add_argument("--pairs", type=int, default=200)
     options = parser.parse_args()
     print("start to end of a process under the bootstrap / bare")
     print(HEAD)

@@ -196,7 +196,7 @@ def _descend(optimizer: torch.optim.Optimizer, loss: Any) -> None:
 
 
 WORKLOADS: dict[str, tuple[Callable[[], Workload], int]] = {
-    "reinforcement_learning": (reinforcement_learning, 25),
+    "reinforcement_learning": (reinforcement_learning, 150),
     "language_model": (language_model, 3),
     "image_classifier": (image_classifier, 4),
 }

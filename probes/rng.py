@@ -14,7 +14,7 @@ from torch.cuda import is_initialized as cuda_is_initialized
 
 from bisect_debugger.format.groups import Group
 from probes.recorder import Recorder
-from probes.slots import Slot
+from probes.slots import Form, Slot
 
 Generator = torch.Generator | np.random.Generator | np.random.RandomState | random.Random
 
@@ -48,7 +48,7 @@ class Streams:
         self._plans: dict[str, list[tuple[str, Callable[[], object], Slot]]] = {}
         """By boundary; made anew when there is one more stream."""
         self._with_cuda = False
-        self._last: dict[str, object] = {}
+        self._last: dict[str, tuple[bytes, Form]] = {}
 
     def register(self, name: str, generator: object) -> None:
         """Record one more generator.
@@ -88,15 +88,21 @@ class Streams:
         if not self._with_cuda and cuda_is_initialized():  # type: ignore[no-untyped-call]
             self._with_cuda = True
             self._plans.clear()
-        kept, self._last = self._last if unchanged else {}, {}
-        several = []
+        kept, last = self._last if unchanged else {}, {}
+        events = []
         for stream, read, slot in self._plans.get(name) or self._plan(name):
-            state = kept.get(stream)
-            if state is None:
+            found = kept.get(stream)
+            if found is None:
                 state = read()
-            self._last[stream] = state
-            several.append((slot, state))
-        self._recorder.see_all(several)
+                found = slot.read(state)
+                if found is None:
+                    self._recorder.see(slot, state)
+                    continue
+            last[stream] = found
+            events.append((slot, *found))
+        self._last = last
+        # A generator's state tells by its digest alone, whatever the level.
+        self._recorder.see_digests(events)
 
     def _plan(self, name: str) -> list[tuple[str, Callable[[], object], Slot]]:
         """Streams that are read at a boundary, how, and where their states go."""
