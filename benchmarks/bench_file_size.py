@@ -31,7 +31,7 @@ def recorded(name: str, steps: int, folder: Path) -> tuple[int, int]:
     """Size in bytes and number of events of a recording."""
     torch.manual_seed(0)
     # The number of events and their sizes are those of the real step, whatever the batch holds.
-    build, _ = WORKLOADS[name]
+    build, *_ = WORKLOADS[name]
     model, optimizer, step = build()
     path = folder / f"{name}-{steps}.h5"
     with probes.attach(model, optimizer, out=path):

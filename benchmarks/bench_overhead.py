@@ -61,15 +61,15 @@ def ratio_of(
     return probed / bare, bare
 
 
-def measure(name: str, place: int, modes: list[str], rounds: int) -> list[Measured]:
+def measure(name: str, place: int, modes: list[str], rounds: int | None) -> list[Measured]:
     """All modes of one workload, in turns."""
     torch.manual_seed(0)
-    build, steps = WORKLOADS[name]
+    build, steps, usual_rounds = WORKLOADS[name]
     model, optimizer, step = build()
     seconds_of(step, WARM_STEPS)
     ratios: dict[str, list[float]] = {mode: [] for mode in modes}
     bare = 0.0
-    for _ in range(rounds):
+    for _ in range(rounds or usual_rounds):
         for mode in modes:
             ratio, bare = ratio_of(model, optimizer, step, steps, ARGUMENTS[mode])
             ratios[mode].append(ratio)
@@ -86,7 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="What probes cost.")
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", default=list(WORKLOADS))
     parser.add_argument("--mode", choices=list(REQUIRED), action="append")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, help="by default as many as the workload takes")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     unknown = [name for name in options.workloads if name not in WORKLOADS]
