@@ -57,15 +57,15 @@ def test_the_second_run_stops_after_the_onset_and_a_second_pass_has_values(
 ) -> None:
     folder = tmp_path / "t"
     code, diagnosis, _ = twin(
-        folder, "--stop-after", "1", "--", *SUPERVISED, "--late", "3", "--steps", "40"
+        folder, "--stop-after", "1", "--", *SUPERVISED, "--late", "20", "--steps", "40"
     )
-    assert (code, diagnosis["onset"]["step"]) == (1, 3)
+    assert (code, diagnosis["onset"]["step"]) == (1, 20)
     assert steps_of(folder / "a.h5")[-1] == 39
-    assert steps_of(folder / "b.h5")[-1] == 4
+    assert steps_of(folder / "b.h5")[-1] == 21
     for name in ("a.values.h5", "b.values.h5"):
-        assert steps_of(folder / name)[-1] == 4
+        assert steps_of(folder / name)[-1] == 21
         with open_run(folder / name) as run:
-            block = run.events(run.step_count - 2)  # step 3
+            block = run.events(run.step_count - 2)  # step 20
             values = [
                 run.payload(digest, run.layouts[layout])
                 for digest, layout in zip(block.digest, block.layout, strict=True)

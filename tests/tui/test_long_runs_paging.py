@@ -52,10 +52,11 @@ async def test_a_page_reads_as_many_rows_however_long_the_run_is(tmp_path: Path)
         await _pages(_long_pair(tmp_path, steps, steps * 6 // 10), keys)
         for steps in (1000, 16_000, 64_000)
     ]
-    # 80 columns are 70 steps: the number and the group digests of each, of both runs. The first
-    # page was read when the timeline was shown, and nothing is read again.
+    # 80 columns are 70 steps: the number and the group digests of each, of both runs. Nothing is
+    # read again; the first page may have been read while the timeline was zoomed.
     page = 70 * 2 * 2
-    assert pages == [[0, page, page, page, 0, 0]] * 3
+    assert [counts[1:] for counts in pages] == [[page, page, page, 0, 0]] * 3
+    assert {counts[0] for counts in pages} <= {0, page}
 
 
 @pytest.mark.parametrize("steps", [1000, 16_000])
