@@ -17,6 +17,9 @@ import numpy.typing as npt
 from bisect_debugger.format.schema import THREAD_BESIDE
 from probes.unedited.program_threads import is_of_the_program
 
+_MOST_SORTS = 100
+"""Sorts of threads that are told of: a program may give each thread a name of its own."""
+
 
 class ThreadsBeside:
     """Tells of each sort of thread once, when a step is closed; also of those that ended in it."""
@@ -46,7 +49,7 @@ class ThreadsBeside:
                 self._tell(f"{THREAD_BESIDE}{sort}")
 
     def _see(self, thread: threading.Thread) -> None:
-        if is_of_the_program(thread):
+        if len(self._seen) < _MOST_SORTS and is_of_the_program(thread):
             self._seen[_sort_of(thread)] = None
 
 
