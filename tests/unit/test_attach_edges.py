@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
+import probes
 from bisect_debugger.runs import open_run
 from probes import edges as edges_module
 from tests.unit.recorded import backward, record
@@ -103,6 +104,17 @@ def test_edges_of_a_place_are_written_once(tmp_path: Path) -> None:
         ("model.1.in[0]", 0, "model.0.out", 0, True),
         ("loss", 0, "model.out", 0, True),
     }
+
+
+def test_a_run_without_events_has_no_edges(tmp_path: Path) -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for level in ("coarse", "digest"):
+        with probes.attach(model, optimizer, out=tmp_path / f"{level}.h5", level=level):
+            backward(model(torch.ones(1, 2)).sum())
+            optimizer.step()
+        with open_run(tmp_path / f"{level}.h5") as run:
+            assert len(run.edges()) == (2 if level == "digest" else 0)
 
 
 def test_a_walk_that_is_too_long_gives_no_edge_rather_than_some(
