@@ -5,6 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisect_debugger.format.schema import PAYLOAD_VALUES
+from probes.lately import Lately
 from probes.packing import MakeRoom, PackedColumn
 from probes.tables import GrowingColumn
 
@@ -26,8 +27,7 @@ class Payload:
             name: PackedColumn(GrowingColumn(file, column), make_room)
             for name, column in PAYLOAD_VALUES.items()
         }
-        self._known: set[bytes] = set()
-        self._known_before: set[bytes] = set()
+        self._known = Lately[bool](KNOWN_CONTENTS)
         self.is_writing = False
         """Contents are being written: those that a signal handler records must not be now."""
 
@@ -46,14 +46,12 @@ class Payload:
             OSError, RuntimeError, ValueError: it could not be written.
         """
         # A signal handler that records in the middle of this goes without its contents.
-        if digest in self._known or digest in self._known_before or self.is_writing:
+        if self.is_writing or self._known.get(digest):
             return None
         self.is_writing = True
         try:
             start = self._columns[dtype].add(content)
-            if len(self._known) >= KNOWN_CONTENTS:
-                self._known_before, self._known = self._known, set()
-            self._known.add(digest)
+            self._known.keep(digest, True)
         finally:
             self.is_writing = False
         return start

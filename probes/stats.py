@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bisect_debugger.format.layouts import Layout, to_float64
+from probes.lately import Lately
 
 Stats = tuple[float, float, int, int]
 """L2 norm, greatest magnitude, NaN count, Inf count; norm and magnitude over finite elements."""
@@ -35,8 +36,7 @@ class KnownStats:
 
     def __init__(self) -> None:
         """Know none."""
-        self._known: dict[bytes, Stats] = {}
-        self._known_before: dict[bytes, Stats] = {}
+        self._known = Lately[Stats](_KNOWN_STATS)
 
     def of(self, digest: bytes, content: npt.NDArray[np.uint8], layout: Layout) -> Stats:
         """Numbers of a content, computed where it did not come lately.
@@ -46,12 +46,10 @@ class KnownStats:
             content: (nbytes,) raw bytes.
             layout: element type and shape.
         """
-        found = self._known.get(digest) or self._known_before.get(digest)
+        found = self._known.get(digest)
         if found is None:
             found = stats_of(content, layout)
-            if len(self._known) >= _KNOWN_STATS:
-                self._known_before, self._known = self._known, {}
-            self._known[digest] = found
+            self._known.keep(digest, found)
         return found
 
 

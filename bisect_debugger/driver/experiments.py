@@ -1,8 +1,9 @@
 """Experiments: twins run again with one condition changed, to prove what made them diverge.
 
-All knobs first: if the twins diverge still, none of them is it. Then the likeliest alone, and where
-no single one is enough, the smallest set. How often a pair is repeated follows from how often
-pairs diverged without any knob, so that "equal" is not luck.
+All knobs first: if the twins diverge still, none of them is it. Then the likeliest alone, with the
+contrast: under all others instead, the twins must diverge. Where no single one is enough, the
+smallest set. How often a pair is repeated follows from how often pairs diverged without any knob,
+so that "equal" is not luck.
 """
 
 import math
@@ -178,10 +179,11 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
     others = frozenset(each.cause for origin in diagnosis.origins for each in origin.alternatives)
     order = in_order_for(causes, others)
     together = bench.holds(frozenset(order))
-    # Where they cannot be tried together, a proof by one of them alone is none the worse.
-    found = _found(order, bench, baseline) if together else _single(order, bench, together)
+    # Where they cannot be tried together, one alone may prove it, with a control for a contrast.
+    found = _found(order, bench) if together else _single(order, bench, together)
     equal_once = found is not None or _was_equal_alone(bench)
-    still = _still_diverges(bench, baseline) if equal_once else None
+    needs_control = bool(baseline.equal_pairs) or not together
+    still = (not needs_control or _still_diverges(bench)) if equal_once else None
     baseline = _with_control(baseline, bench)
     experiments = (baseline, *(made for knobs, made in bench.done.items() if knobs))
     diagnosis = replace(diagnosis, experiments=experiments)
@@ -200,7 +202,7 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnos
     return _proven(diagnosis, found, bench, baseline)
 
 
-def _found(order: Sequence[str], bench: Bench, baseline: Experiment) -> frozenset[str] | None:
+def _found(order: Sequence[str], bench: Bench) -> frozenset[str] | None:
     """The knobs that are enough, and needed as well.
 
     What diverges at times only is soon equal by luck under one of many knobs. The one that takes
@@ -214,14 +216,11 @@ def _found(order: Sequence[str], bench: Bench, baseline: Experiment) -> frozense
         held.append(name)
         if bench.holds(everything - alike(name)) is False:
             return frozenset((name,))
-    first = frozenset(held[:1])
-    if bench.is_out_of_time():
-        return first if held and not baseline.equal_pairs else None
     if not held:
         return smallest(order, bench.holds)
     # Each of several may be enough. Then none of them is left, and the twins diverge.
     without = everything.difference(*map(alike, held))
-    return first if without and bench.holds(without) is False else None
+    return frozenset(held[:1]) if without and bench.holds(without) is False else None
 
 
 _GONE = (
@@ -231,14 +230,12 @@ _GONE = (
 )
 
 
-def _still_diverges(bench: Bench, baseline: Experiment) -> bool | None:
+def _still_diverges(bench: Bench) -> bool | None:
     """Twins differ without a knob as they did; None where that could not be found out.
 
-    Where every pair so far did, the last one tells. Where one was equal, what made the others
-    differ may be gone, and then they are equal under any knob as well.
+    Where a pair was equal, what made the others differ may be gone, and then they are equal under
+    any knob as well.
     """
-    if not baseline.equal_pairs:
-        return True
     held = bench.holds(frozenset())
     return None if held is None else not held
 

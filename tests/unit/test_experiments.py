@@ -231,8 +231,29 @@ def test_what_is_stuck_under_one_knob_is_proven_by_another(tmp_path: Path) -> No
     explained = explain(diagnosis(origins=(origin(),)), made, BASELINE)
     assert explained.origins[0].proven
     assert explained.experiments[-1].knobs == ("entropy",)
+    # All others cannot be tried instead, so twins without a knob are.
+    assert explained.experiments[0] == Experiment((), 3, 0, (1, 1, 1))
     ended = [event.words for event in said if isinstance(event, ExperimentEnded)]
     assert ended[0] == "the trainer is stuck: it closed no step in 60 s, and was ended"
+
+
+def test_what_is_equal_with_one_knob_is_not_proven_before_the_others_were_tried_instead(
+    tmp_path: Path,
+) -> None:
+    made = bench(tmp_path, {"entropy"}, [])
+    run = made.run
+
+    def until_the_contrast(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
+        if len(KNOBS) > len(knobs) > 1:
+            made.deadline = 0.0
+            raise OutOfTime
+        return run(out, knobs)
+
+    made.run = until_the_contrast
+    explained = explain(diagnosis(origins=(origin(),)), made, BASELINE)
+    assert made.holds(frozenset(("entropy",)))
+    assert not explained.origins[0].proven
+    assert "time ran out" in explained.remarks[0]
 
 
 def test_a_run_that_is_cut_off_leaves_the_pairs_before_it(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from bisect_debugger.format.layouts import Layout
 from probes import stats
+from probes.lately import Lately
 from probes.stats import KnownStats, Stats, stats_of
 
 SIZES = (1, 2, 8191, 8192, 8193, 3 * 8192, (1 << 18) - 1, (1 << 18) + 8192 + 5)
@@ -66,5 +67,13 @@ def test_a_content_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(looked_at) == 4
     for content in contents:
         known.of(content.tobytes(), content, FLOAT32)
-        assert len(known._known) + len(known._known_before) <= 8
     assert len(looked_at) == 20
+
+
+def test_what_came_lately_is_bounded_and_holds_a_generation_at_least() -> None:
+    lately = Lately[int](4)
+    for number in range(30):
+        lately.keep(bytes((number,)), number)
+        last = range(max(number - 3, 0), number + 1)
+        assert [lately.get(bytes((each,))) for each in last] == list(last)
+        assert sum(lately.get(bytes((each,))) is not None for each in range(30)) <= 8

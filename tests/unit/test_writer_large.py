@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import h5py
@@ -93,23 +94,31 @@ def test_an_interrupted_write_leaves_the_place_to_the_next(
     assert kept(writer.path) == 5
 
 
+def interrupt_the_first_write(monkeypatch: pytest.MonkeyPatch, handler: Callable[[], None]) -> None:
+    """Have what a signal handler does come just before the next write to the file."""
+    put, handlers = GrowingColumn.put, [handler]
+
+    def interrupted(self: GrowingColumn, start: int, rows: npt.ArrayLike) -> None:
+        if handlers:
+            handlers.pop()()
+        put(self, start, rows)
+
+    monkeypatch.setattr(GrowingColumn, "put", interrupted)
+
+
 def test_what_a_signal_handler_records_during_a_write_has_no_content_and_harms_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put, nested = GrowingColumn.put, [False]
     writer = new_writer(tmp_path)
 
-    def interrupted(self: GrowingColumn, start: int, rows: npt.ArrayLike) -> None:
-        if not nested[0]:
-            nested[0] = True
-            see(writer, 100, SMALL)
-            see(writer, 101, LARGE)
-            writer.close_step(0)
-        put(self, start, rows)
+    def record() -> None:
+        see(writer, 100, SMALL)
+        see(writer, 101, LARGE)
+        writer.close_step(0)
 
     see(writer, 0, SMALL)
     writer._flush_seconds = 0.0
-    monkeypatch.setattr(GrowingColumn, "put", interrupted)
+    interrupt_the_first_write(monkeypatch, record)
     see(writer, 1, LARGE)
     see(writer, 2, LARGE)
     writer.close_step(1)
@@ -164,20 +173,16 @@ def test_a_disk_that_fills_up_within_a_step_ends_the_run_in_order(tmp_path: Path
 def test_what_a_signal_handler_records_during_a_flush_has_no_content_and_harms_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put, nested = GrowingColumn.put, [False]
     writer = new_writer(tmp_path)
 
-    def interrupted(self: GrowingColumn, start: int, rows: npt.ArrayLike) -> None:
-        if not nested[0]:
-            nested[0] = True
-            # As many as overwrite both buffers, if they were taken.
-            for number in (100, 101, 102):
-                see(writer, number, LARGE)
-        put(self, start, rows)
+    def record() -> None:
+        # As many as overwrite both buffers, if they were taken.
+        for number in (100, 101, 102):
+            see(writer, number, LARGE)
 
     see(writer, 0, SMALL)
     writer._flush_seconds = 0.0
-    monkeypatch.setattr(GrowingColumn, "put", interrupted)
+    interrupt_the_first_write(monkeypatch, record)
     writer.close_step(0)
     see(writer, 1, SMALL)
     see(writer, 100, LARGE)
