@@ -368,6 +368,18 @@ VARIANTS: dict[str, Remedy] = {
         ),
         "Stop the other writer: the difference must vanish.",
     ),
+    "written-between": Remedy(
+        "A parameter was written while no optimizer was at work, and not alike in both runs.",
+        (
+            "Find the line that writes it: load_state_dict, copy_, a mask, a clamp, noise, a "
+            "moving average, running statistics.",
+            "Where another thread or process writes it, do so in the training thread at a fixed "
+            "place, or hold a lock over read and update.",
+            "Where the time, a file or a queue decides when it is written, or a draw what is "
+            "written, decide it by the step count and draw from a seeded generator.",
+        ),
+        "Leave that write out in both runs: the difference must vanish.",
+    ),
     "scaled-gradient": Remedy(
         "All gradients differ by one common factor from equal contributions: they were scaled "
         "otherwise.",

@@ -8,6 +8,7 @@ from bisect_debugger.causality import circumstances, operator_looks
 from bisect_debugger.causality.causes import Cause
 from bisect_debugger.causality.nodes import EITHER, YES, Leaf, Node, ask
 from bisect_debugger.causality.tree_computed import COMPUTED
+from bisect_debugger.causality.tree_written import WRITTEN
 
 __all__ = ["ROOT", "TREE", "WINDOW", "circumstances", "operator_looks"]
 
@@ -29,19 +30,6 @@ TREE: dict[str, Node] = {
         "changed_outside_step",
         "outside-loaded",
         "is-fed",
-    ),
-    "outside-loaded": ask(
-        "Was a saved state brought back just before?",
-        "loaded_just_before",
-        "resume-state",
-        "async-update",
-        "outside-first",
-    ),
-    "outside-first": ask(
-        "Is it the first step that was recorded?",
-        "is_first_training_step",
-        "resume-state",
-        "async-update",
     ),
     # Batches of another order may have other shapes, so this is asked before these.
     "is-fed": ask("Is it a batch or a replay sample?", "is_fed", "fed-shifted", "presence"),
@@ -346,6 +334,7 @@ TREE: dict[str, Node] = {
         "optimizer-order",
         "async-update",
     ),
+    **WRITTEN,
     **COMPUTED,
     **{cause.value: Leaf(cause) for cause in Cause},
 }
