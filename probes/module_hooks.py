@@ -211,12 +211,10 @@ class ModuleHooks:
             flags |= _EVAL_MODE
         if _current_graph_task_id() != -1:
             flags |= _RECOMPUTE
-        elif self._forward_step != recorder.step and recorder.is_steppers():
-            self._forward_step = recorder.step
-            self._at_forward(fresh)
-            self._pass, self._passes = self._pass + 1, 0
-        if ports.called_in != self._pass:
-            self._begin_call(ports)
+        elif (
+            ports.called_in != self._pass or self._forward_step != recorder.step
+        ) and recorder.is_steppers():
+            self._begin_call(ports, fresh)
         inputs = ports.inputs
         for index, value in enumerate(args):
             if type(value) is torch.Tensor:
@@ -226,10 +224,12 @@ class ModuleHooks:
         for key, value in kwargs.items() if kwargs else ():
             self._several(ports, key, value, flags)
 
-    def _begin_call(self, ports: Ports) -> None:
+    def _begin_call(self, ports: Ports, fresh: bool) -> None:
         """A module is called for the first time in a pass, or it is a root, which begins one."""
-        if not self.recorder.is_steppers():
-            return
+        if self._forward_step != self.recorder.step:
+            self._forward_step = self.recorder.step
+            self._pass, self._passes = self._pass + 1, 0
+            self._at_forward(fresh)
         if ports.name.is_root and self._passes < _MOST_PASSES:
             self._pass, self._passes = self._pass + 1, self._passes + 1
         else:

@@ -380,6 +380,16 @@ VARIANTS: dict[str, Remedy] = {
         ),
         "Leave that write out in both runs: the difference must vanish.",
     ),
+    "drawn-gradient": Remedy(
+        "Something was added to the gradients, or they were multiplied by something, that was "
+        "drawn from a generator which does not follow the seed.",
+        (
+            "Look for the noise or the mask that is put on .grad after backward, at the line that "
+            "is named: seed its generator from the run's seed.",
+            "random.SystemRandom, secrets and os.urandom take no seed: use a generator that does.",
+        ),
+        "Leave the noise out in both runs: the gradients must be equal.",
+    ),
     "scaled-gradient": Remedy(
         "All gradients differ by one common factor from equal contributions: they were scaled "
         "otherwise.",

@@ -332,6 +332,18 @@ def is_another_draw(case: Case) -> Finding:
 
 
 @look
+def differs_throughout(case: Case) -> Finding:
+    """Every element differs."""
+    numbers = case.difference
+    if numbers is None:
+        return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
+    return answered(
+        numbers.differing == numbers.elements,
+        f"{numbers.differing} of {numbers.elements} elements differ",
+    )
+
+
+@look
 def has_common_factor(case: Case) -> Finding:
     """One number turns the gradient of the first run into that of the second."""
     if case.difference is None:

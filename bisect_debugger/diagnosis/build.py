@@ -78,7 +78,8 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
     walk = walk_pair(pair)
     training = first_training_row(pair)
     raced = training is not None and stepped_otherwise(pair, training)
-    faults = [] if raced else one_per_fault(pair, walk.origins)
+    zoomed = Zoomed(pair)
+    faults = [] if raced else one_per_fault(pair, walk.origins, zoomed.line_of)
     judged = (
         Judged(Verdict.INCONCLUSIVE, RACED_WORDS)
         if raced
@@ -90,7 +91,6 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
         key=lambda found: (-len(found.contaminated), found.row.step),
     )
     silent = [found for found in faults if not found.reached_training]
-    zoomed = Zoomed(pair)
     origins = tuple(_zoomed_origin(pair, found, zoomed) for found in reaching)
     if training is None and judged.verdict is Verdict.DIVERGED:
         origins = origin_of_ends(pair)

@@ -250,14 +250,14 @@ def test_what_an_optimizer_writes_between_forwards_of_its_own_step_is_no_write_o
 
     def closure() -> torch.Tensor:
         optimizer.zero_grad()
-        loss = model(sample).square().sum()
+        loss: torch.Tensor = model(sample).square().sum()
         calls.append(float(loss.detach()))
         backward(loss)
-        return loss
+        return loss.detach()
 
     def train(_: Any) -> None:
         for _ in range(2):
-            optimizer.step(closure)
+            optimizer.step(closure)  # type: ignore[no-untyped-call]
 
     run = record(tmp_path / "a.h5", model, optimizer, train)
     assert len(calls) > 2
