@@ -430,3 +430,40 @@ def test_a_walk_that_stops_early_says_so(tmp_path: Path) -> None:
     found = twins(tmp_path, steps)
     assert found.verdict is Verdict.DIVERGED
     assert any("later ones are not excluded" in remark for remark in found.remarks)
+
+
+def test_an_input_is_the_work_of_the_module_whose_code_calls(tmp_path: Path) -> None:
+    def steps(fault: int) -> Steps:
+        shift = 500 * fault
+        return [
+            [weight("net.head.last", 1)],
+            [
+                batch(3),
+                into("net.first", 3),
+                out("net.first", 10),
+                # `net.head` holds modules and is never called itself.
+                into("net.head.last", 11 + shift),
+                out("net.head.last", 12 + shift),
+                out("net", 12 + shift),
+            ],
+        ]
+
+    (origin,) = twins(tmp_path, steps).origins
+    assert (origin.component, origin.buffer) == ("net", "net.head.last.in[0]")
+    assert origin.first_reached is not None
+    assert origin.first_reached.component == "net.head.last"
+    assert origin.contaminated[0] == "net.head.last"
+
+
+def test_an_input_that_the_training_loop_made_is_said_of_the_module_it_enters(
+    tmp_path: Path,
+) -> None:
+    def steps(fault: int) -> Steps:
+        shift = 500 * fault
+        return [
+            [weight("agent.head", 1)],
+            [into("agent.head", 11 + shift), out("agent.head", 12 + shift)],
+        ]
+
+    (origin,) = twins(tmp_path, steps).origins
+    assert origin.component == "agent.head"
