@@ -17,6 +17,7 @@ from bisect_debugger.causality.knobs import KNOBS, Knob, alike, in_order_for, kn
 from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Experiment, Origin, Verdict
 from bisect_debugger.diagnosis.refinement import with_cause, with_origins
+from bisect_debugger.diagnosis.refuted import without_refuted
 from bisect_debugger.driver.minimal import smallest
 from bisect_debugger.driver.patience import OutOfTime, Stuck
 from bisect_debugger.driver.refining import refined
@@ -168,13 +169,17 @@ def outcome_words(experiment: Experiment, steps: int | None) -> str:
 
 
 def explain(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnosis:
-    """Find the knobs that make the twins equal, and write down what they prove.
+    """Find the knobs that make the twins equal, and write down what they prove and refute.
 
     Args:
         diagnosis: of twins that diverged.
         bench: where experiments are made.
         baseline: pairs without a knob.
     """
+    return without_refuted(_tried(diagnosis, bench, baseline))
+
+
+def _tried(diagnosis: Diagnosis, bench: Bench, baseline: Experiment) -> Diagnosis:
     causes = frozenset(origin.cause for origin in diagnosis.origins)
     others = frozenset(each.cause for origin in diagnosis.origins for each in origin.alternatives)
     order = in_order_for(causes, others)
