@@ -15,10 +15,13 @@ from pathlib import Path
 
 from bisect_debugger.diagnosis import Diagnosis, diagnose, diagnose_pair
 from bisect_debugger.diagnosis.findings import keep
-from bisect_debugger.diagnosis.model import Control, Experiment, PairVerdict, Verdict
-from bisect_debugger.driver.experiments import Bench, explain, repeats_for
+from bisect_debugger.diagnosis.model import Control, PairVerdict, Verdict
+from bisect_debugger.driver import addresses
+from bisect_debugger.driver.bench import ALL_KNOBS, Bench
+from bisect_debugger.driver.experiments import explain
 from bisect_debugger.driver.isolation import IsolationBench, isolate
 from bisect_debugger.driver.launch import check_command
+from bisect_debugger.driver.luck import baseline_of
 from bisect_debugger.driver.narrator import Narrator
 from bisect_debugger.driver.outcome import Recorded
 from bisect_debugger.driver.patience import Patience
@@ -271,26 +274,35 @@ def _explained(
     onset = result.diagnosis.onset
     if onset is None and not result.diagnosis.origins:
         return result
+    baseline = baseline_of(result.diagnosis.pairs, plan.runs, result.second_pass)
+    earliest, latest = min(baseline.told.onset_steps), max(baseline.told.onset_steps)
+    # As far past the latest onset as they lie apart: the next may well be later.
+    more = max(plan.stop_after, latest - earliest) + 1
     # Without a difference in common it is the ends that have to be equal.
-    baseline = _baseline(result)
-    latest = max((*baseline.onset_steps, onset.step, 0)) if onset else 0
-    steps = latest + plan.stop_after + 1 if onset else plan.max_steps
+    steps = max(latest, 0) + more if onset else plan.max_steps
 
     def run(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
         asked = replace(settings, out=out, max_steps=steps, knobs=knobs)
-        pair = f"pair {out.stem.removeprefix('pair')} of {repeats}"
+        pair = f"pair {out.stem.removeprefix('pair')} of {bench.repeats}"
         title = pair if out.stem.startswith("pair") else "first run"
         report = RunReport(watch, title, Phase.EXPERIMENT, steps)
-        patience = Patience.beginning_now(deadline, slowest)
+        patience = Patience.beginning_now(bench.deadline, slowest)
         return run_told(plan.command, asked, report, patience).files
 
-    now = time.monotonic()
-    deadline = now + plan.budget
-    repeats = repeats_for(len(baseline.onset_steps), baseline.pairs)
+    now, repeats = time.monotonic(), baseline.repeats
     watch.listener(ExperimentsBegan(plan.budget, repeats, now))
-    folder = result.folder / "experiments"
-    bench = Bench(run, folder, steps, repeats, deadline, watch.listener)
+    folder, deadline = result.folder / "experiments", now + plan.budget
+    knobs = _that_can_be_turned(watch)
+    bench = Bench(run, folder, steps, latest, repeats, deadline, watch.listener, knobs)
     return replace(result, diagnosis=explain(result.diagnosis, bench, baseline))
+
+
+def _that_can_be_turned(watch: Watch) -> tuple[str, ...]:
+    refusal = addresses.why_not()
+    if not refusal:
+        return ALL_KNOBS
+    watch.listener(Told(f"the knob {addresses.KNOB} is left out: {refusal}"))
+    return tuple(name for name in ALL_KNOBS if name != addresses.KNOB)
 
 
 def _isolated(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) -> TwinResult:
@@ -310,18 +322,6 @@ def _isolated(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) 
         script = printable(diagnosis.isolation.script, 1000)
         watch.listener(Told(f"the culprit is executed alone by: python {script}"))
     return replace(result, diagnosis=diagnosis)
-
-
-def _baseline(result: TwinResult) -> Experiment:
-    """Pairs without a knob that were run already."""
-    pairs = [(pair.verdict, pair.onset_step) for pair in result.diagnosis.pairs]
-    if result.second_pass is not None:
-        pairs.append(result.second_pass)
-    # A pair of which nothing can be said is no pair.
-    judged = [pair for pair in pairs if pair[0] is not Verdict.INCONCLUSIVE]
-    onsets = [step for verdict, step in judged if verdict is Verdict.DIVERGED]
-    known = tuple(step if step is not None else -1 for step in onsets)
-    return Experiment((), len(judged), len(judged) - len(onsets), known)
 
 
 def _moved(before: int, now: int | None, steps: int) -> str:
