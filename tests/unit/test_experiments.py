@@ -12,6 +12,7 @@ from bisect_debugger.diagnosis.model import Cause, Experiment
 from bisect_debugger.diagnosis.sentence import sentence_of
 from bisect_debugger.driver.bench import Bench
 from bisect_debugger.driver.experiments import explain
+from bisect_debugger.driver.explaining import steps_past
 from bisect_debugger.driver.luck import Baseline
 from bisect_debugger.driver.patience import OutOfTime, Stuck
 from bisect_debugger.driver.refining import refined
@@ -231,6 +232,13 @@ def test_too_few_pairs_for_want_of_time_prove_nothing_and_are_kept(tmp_path: Pat
     assert "time ran out" in explained.remarks[0]
     assert [experiment.pairs for experiment in explained.experiments] == [3, 1]
     assert not explained.origins[0].proven
+
+
+@pytest.mark.parametrize(
+    ("onsets", "steps"), [((0,), 3), ((-1, -1), 3), ((7, 7), 10), ((3, 9), 16), ((-1, 1), 4)]
+)
+def test_runs_go_past_the_onset_as_far_as_it_moved(onsets: tuple[int, ...], steps: int) -> None:
+    assert steps_past(onsets, 2) == steps
 
 
 def test_nothing_runs_twice(tmp_path: Path) -> None:
