@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bisect_debugger.causality.knobs import KNOBS, knob_called
@@ -12,7 +12,7 @@ from bisect_debugger.diagnosis.model import Experiment, Verdict
 from bisect_debugger.driver.patience import OutOfTime, Stuck
 from bisect_debugger.errors import BisectError
 from bisect_debugger.format.words import step_words
-from bisect_debugger.progress import ExperimentBegan, ExperimentEnded, Listener
+from bisect_debugger.progress import ExperimentBegan, ExperimentEnded, ExperimentsBegan, Listener
 
 Run = Callable[[Path, tuple[str, ...]], Sequence[Path]]
 """Runs the trainer under knobs into a file; the files of its processes."""
@@ -50,6 +50,7 @@ class Bench:
         deadline: time on `time.monotonic` at which experiments end.
         told: hears each experiment as it begins and as it ends.
         knobs: those that can be turned here.
+        began: how they were told to begin, or None; told again where more is known.
         done: what was found, by the set of knobs.
     """
 
@@ -61,7 +62,14 @@ class Bench:
     deadline: float
     told: Listener
     knobs: tuple[str, ...] = ALL_KNOBS
+    began: ExperimentsBegan | None = None
     done: dict[frozenset[str], Experiment] = field(default_factory=dict)
+
+    def require(self, repeats: int) -> None:
+        """From now on so many pairs must be equal under a knob."""
+        self.repeats = repeats
+        if self.began is not None:
+            self.told(replace(self.began, repeats=repeats))
 
     def holds(self, knobs: frozenset[str]) -> bool | None:
         """Twins are equal under these knobs; None where time ran out or the trainer failed."""

@@ -41,7 +41,7 @@ def explain(diagnosis: Diagnosis, bench: Bench, baseline: Baseline) -> Diagnosis
     control = bench.done.get(frozenset())
     if control is not None:
         baseline = baseline.with_control(control)
-        bench.repeats = baseline.repeats
+        bench.require(baseline.repeats)
     if gone is not False:
         return _remarked(_with(diagnosis, bench, baseline), _GONE if gone else _unfinished(bench))
     order = _likeliest_first(diagnosis, bench)

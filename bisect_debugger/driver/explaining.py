@@ -45,11 +45,19 @@ def explained(
         patience = Patience.beginning_now(bench.deadline, slowest)
         return run_told(plan.command, asked, report, patience).files
 
-    now, repeats = time.monotonic(), baseline.repeats
-    watch.listener(ExperimentsBegan(plan.budget, repeats, now))
-    folder, deadline = result.folder / "experiments", now + plan.budget
-    knobs = _that_can_be_turned(watch)
-    bench = Bench(run, folder, steps, max(onsets), repeats, deadline, watch.listener, knobs)
+    began = ExperimentsBegan(plan.budget, baseline.repeats, time.monotonic())
+    watch.listener(began)
+    bench = Bench(
+        run,
+        folder=result.folder / "experiments",
+        steps=steps,
+        reaches=max(onsets),
+        repeats=began.repeats,
+        deadline=began.at + began.budget,
+        told=watch.listener,
+        knobs=_that_can_be_turned(watch),
+        began=began,
+    )
     return replace(result, diagnosis=explain(result.diagnosis, bench, baseline))
 
 

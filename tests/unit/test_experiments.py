@@ -17,7 +17,7 @@ from bisect_debugger.driver.luck import Baseline
 from bisect_debugger.driver.patience import OutOfTime, Stuck
 from bisect_debugger.driver.refining import refined
 from bisect_debugger.format.groups import Group
-from bisect_debugger.progress import Event, ExperimentBegan, ExperimentEnded
+from bisect_debugger.progress import Event, ExperimentBegan, ExperimentEnded, ExperimentsBegan
 from probes.unedited.knobs import NAMES
 from tests.builders import diagnosis, origin
 from tests.runs import nudged, plain_steps, values, write_run
@@ -106,6 +106,15 @@ def test_one_knob_proves_the_origin_and_stands_first_in_evidence_and_advice(
     assert (len(began.knobs), began.shown) == (len(KNOBS), "all knobs")
     assert ended == ExperimentEnded("all knobs", "4 of 4 pairs equal up to step 3")
     assert not (tmp_path / "experiments").exists()
+
+
+def test_what_a_proof_takes_is_told_anew_after_the_control(tmp_path: Path) -> None:
+    said: list[Event] = []
+    made = bench(tmp_path, {"entropy"}, said)
+    made.began = ExperimentsBegan(600.0, BASELINE.repeats, 1.0)
+    explain(diagnosis(origins=(origin(),)), made, BASELINE)
+    assert BASELINE.repeats == 5
+    assert said.count(ExperimentsBegan(600.0, 4, 1.0)) == 1
 
 
 def test_two_faults_need_two_knobs(tmp_path: Path) -> None:
