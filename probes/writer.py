@@ -314,6 +314,8 @@ class RunWriter:
         with self._lock:
             if self._inert():
                 return
+            # First, so that a failure of it leaves the end to be written by another call.
+            self._closed.fold()
             self._tables["end"].append(*fitted("end", state, reason))
             self._flush()
             if self.failed:

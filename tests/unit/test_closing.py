@@ -137,3 +137,22 @@ def test_an_interrupt_while_steps_are_folded_leaves_them_waiting(
         assert rows.step.tolist() == list(range(closing.STEPS_AT_ONCE))
         counts = [len(run.events(row + 1)) for row in range(closing.STEPS_AT_ONCE)]
         assert counts == [1] * (closing.STEPS_AT_ONCE - 1) + [0]
+
+
+def test_steps_that_cannot_be_folded_do_not_keep_the_file_from_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, buffer = after_init(tmp_path)
+    writer.event(buffer, SCALAR, bytes(16))
+    writer.close_step(0)
+
+    def broken(*_: object) -> object:
+        raise ValueError("planted")
+
+    monkeypatch.setattr(Folding, "step", broken)
+    with pytest.raises(ValueError, match="planted"):
+        writer.finish(schema.END_COMPLETE)
+    writer.finish(schema.END_INCOMPLETE, "ValueError: planted")
+    with open_run(tmp_path / "a.h5") as run:
+        assert (run.facts.complete, run.facts.end_reason) == (False, "ValueError: planted")
+        assert run.last_step == -1
