@@ -79,7 +79,10 @@ class Screen:
         self.started = time.monotonic()
         self.pid, self._terminal = pty.fork()
         if self.pid == 0:
-            os.execve(command[0], command, {**os.environ, "TERM": "xterm-256color"})
+            environment = {**os.environ, "TERM": "xterm-256color"}
+            # Compiled once, as it is where the package was installed.
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)
+            os.execve(command[0], command, environment)
         fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
 
     def wait_for(self, words: bytes, limit: float = 120.0) -> float:
