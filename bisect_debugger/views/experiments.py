@@ -1,16 +1,25 @@
 """The experiments: what each knob changed, how many pairs were equal, and what that says."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from bisect_debugger.causality.knobs import KNOBS
-from bisect_debugger.diagnosis.model import Diagnosis, Experiment
+from bisect_debugger.diagnosis.model import Diagnosis, Experiment, Verdict
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.report.zoom import isolation_words
 
-NONE_RUN = (
+_NOTHING_DIVERGED = "Nothing diverged in the training of these twins, so there was nothing to try."
+
+_NONE_RUN = (
     "No experiment was run on these twins. `bisect-debugger twin --explain -- CMD` runs them again "
     "with one condition changed at a time, and says which change takes the divergence away."
+)
+
+_ELSEWHERE = (
+    "No experiment was run on this pair. `twin --explain` runs the trainer again under changed "
+    "conditions, with all its ranks, for the one pair that says most, and keeps with it what came "
+    "of that:\n  {} and {}"
 )
 
 
@@ -34,6 +43,18 @@ class ExperimentRow:
     onsets: str
     says: str
     advice: tuple[str, ...]
+
+
+def none_words(diagnosis: Diagnosis, elsewhere: tuple[Path, Path] | None) -> str:
+    """Why a pair has no experiments.
+
+    Args:
+        diagnosis: of the pair.
+        elsewhere: the pair beside it that has some, or None.
+    """
+    if elsewhere is not None:
+        return _ELSEWHERE.format(*(printable(str(path), 1000) for path in elsewhere))
+    return _NONE_RUN if diagnosis.verdict is Verdict.DIVERGED else _NOTHING_DIVERGED
 
 
 def experiment_table(diagnosis: Diagnosis) -> tuple[ExperimentRow, ...]:
@@ -88,11 +109,12 @@ def isolation_lines(diagnosis: Diagnosis) -> list[str]:
     ]
 
 
-def experiment_lines(diagnosis: Diagnosis) -> list[str]:
-    """All of it as plain text."""
+def experiment_lines(diagnosis: Diagnosis, elsewhere: tuple[Path, Path] | None = None) -> list[str]:
+    """All of it as plain text; the arguments are those of `none_words`."""
     rows = experiment_table(diagnosis)
     if not rows:
-        return [NONE_RUN, *isolation_lines(diagnosis)]
+        none = none_words(diagnosis, elsewhere).splitlines()
+        return [*none, *isolation_lines(diagnosis)]
     lines = []
     for row in rows:
         onsets = f", diverged in {row.onsets}" if row.onsets else ""

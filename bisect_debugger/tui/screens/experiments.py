@@ -1,5 +1,6 @@
 """Experiments: what changing one condition did to the divergence."""
 
+from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
@@ -14,11 +15,11 @@ from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
 from bisect_debugger.views.counts import counted
 from bisect_debugger.views.experiments import (
-    NONE_RUN,
     ExperimentRow,
     experiment_lines,
     experiment_table,
     isolation_lines,
+    none_words,
 )
 from bisect_debugger.views.names import elide, pad
 
@@ -43,6 +44,7 @@ class ExperimentsScreen(BaseScreen):
         super().__init__()
         self._rows: tuple[ExperimentRow, ...] = ()
         self._diagnosis: Diagnosis | None = None
+        self._elsewhere: tuple[Path, Path] | None = None
 
     def main_pane(self) -> Widget:
         """The experiments and the one under the cursor in words."""
@@ -57,16 +59,23 @@ class ExperimentsScreen(BaseScreen):
         table.display = bool(self._rows)
         table.styles.height = max(1, len(self._rows))
         if not self._rows:
-            self.query_one("#detail", Prose).show(
-                "\n".join([NONE_RUN, "", *isolation_lines(self._diagnosis)])
-            )
-            self.query_one("#detail", Prose).focus()
-            self.set_status("1: verdict  2: why the tool thinks so")
+            await self._tell_why_none(self._diagnosis)
             return
         self.set_title(f"Experiments: {counted(len(self._rows), 'condition')} tried")
         self.set_status("up down: what each one did")
         table.show(len(self._rows), 0)
         table.focus()
+
+    async def _tell_why_none(self, diagnosis: Diagnosis) -> None:
+        """Say it, and the way to the pair that has some."""
+        self._elsewhere = await self.session.experimented_on()
+        lines = [none_words(diagnosis, self._elsewhere), "", *isolation_lines(diagnosis)]
+        detail = self.query_one("#detail", Prose)
+        detail.show("\n".join(lines))
+        detail.focus()
+        number = self.debugger.pairs.number_of(self._elsewhere)
+        there = [] if number is None else [f"0: choose pair {number + 1}, which has some"]
+        self.set_status(*there, "1: verdict", "2: why the tool thinks so")
 
     def repaint(self) -> None:
         """Colours as they are now."""
@@ -98,4 +107,6 @@ class ExperimentsScreen(BaseScreen):
 
     def copied_text(self) -> str:
         """All of it in lines."""
-        return "\n".join(experiment_lines(self._diagnosis)) if self._diagnosis else ""
+        if self._diagnosis is None:
+            return ""
+        return "\n".join(experiment_lines(self._diagnosis, self._elsewhere))
