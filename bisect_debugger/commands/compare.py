@@ -12,7 +12,7 @@ from bisect_debugger.commands.output import check_target, say, write
 from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis import diagnose
 from bisect_debugger.diagnosis.as_json import as_json
-from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.errors import OneRunOnly, UsageError, printable
 from bisect_debugger.report.exhaustive import ROWS_SHOWN, render_exhaustive
 from bisect_debugger.report.text import render_diagnosis
 from bisect_debugger.twins import open_pair
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _check(runs: list[str], targets: tuple[str | None, str | None], *, force: bool) -> None:
     """Refuse at once what could only fail after the work."""
     if len(runs) < 2:
-        raise UsageError("One run cannot be compared; name at least two.")
+        raise OneRunOnly
     if targets[0] is not None and targets[0] == targets[1]:
         raise UsageError("JSON and note cannot go to the same place; name two.")
     for target in targets:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bisect_debugger.commands.output import check_target, write
 from bisect_debugger.commands.tree_option import add_tree_option, use_trees
-from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.errors import OneRunOnly, UsageError, printable
 
 _HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
@@ -94,7 +94,7 @@ def _refuse(runs: list[str]) -> None:
         BisectError: the same as opening the runs would.
     """
     if len(runs) < 2:
-        raise UsageError("One run cannot be compared; name at least two.")
+        raise OneRunOnly
     if all(map(_may_be_a_run, runs)) and not _same_file(runs):
         return
     from bisect_debugger.runs import open_run
