@@ -13,7 +13,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bisect_debugger.causality.knobs import KNOBS, Knob, alike, in_order_for, knob_called
+from bisect_debugger.causality.knobs import (
+    KNOBS,
+    Knob,
+    alike,
+    changes_words,
+    in_order_for,
+    knob_called,
+    knobs_words,
+)
 from bisect_debugger.diagnosis import Diagnosis, diagnose
 from bisect_debugger.diagnosis.model import Experiment, Origin, Verdict
 from bisect_debugger.diagnosis.refinement import with_cause, with_origins
@@ -73,10 +81,9 @@ class Bench:
         if self.is_out_of_time():
             return None
         names = tuple(knob.name for knob in KNOBS if knob.name in knobs)
-        everything = len(names) == len(KNOBS)
-        shown = "all knobs" if everything else " + ".join(names) or "no knob"
-        meaning = "; ".join(knob_called(name).meaning for name in names) or "nothing, as a control"
-        self.told(ExperimentBegan(names, shown, "every condition" if everything else meaning))
+        shown = knobs_words(names) or "no knob"
+        meaning = changes_words(names) or "nothing, as a control"
+        self.told(ExperimentBegan(names, shown, meaning))
         try:
             found = self._made(names)
         except Stuck as error:

@@ -202,13 +202,8 @@ class BisectApp(App[BisectError | None]):
             self.action_first()
 
     def action_show_buffer(self) -> None:
-        """Show the numbers of the buffer under the cursor."""
-        buffers = self.navigator.buffers
-        chosen = buffers.chosen if self.navigator.screen is buffers else None
-        if chosen is not None:
-            self.show_row(chosen)
-        else:
-            self._later(self.navigator.go, "buffer")
+        """Show the numbers of the buffer under the cursor, or looked at last."""
+        self._later(self.navigator.show_values)
 
     def action_show_note(self) -> None:
         """Show the note."""

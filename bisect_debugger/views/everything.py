@@ -198,7 +198,7 @@ def _growth_lines(pair: Pair, origin: Origin, row: Row) -> list[str]:
     points = tuple(growth_points(pair, rows, row.key))
     last = pair.step_number(pair.step_count - 1)
     growth = Growth(row.name, row.group, points, last, pair.step_count)
-    unit = f"{growth.measure.value}, log scale"
+    unit = f"{growth.measure.meaning}, log scale"
     chart = log_chart(growth.values(), width=WIDTH, height=_CHART_LINES, unit=unit)
     return [growth_words(growth), *chart]
 

@@ -1,9 +1,10 @@
 """The experiments: what each knob changed, how many pairs were equal, and what that says."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bisect_debugger.causality.knobs import KNOBS
+from bisect_debugger.causality.knobs import KNOBS, knobs_words
 from bisect_debugger.diagnosis.model import Diagnosis, Experiment, Verdict
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
@@ -44,8 +45,13 @@ class ExperimentRow:
     says: str
     advice: tuple[str, ...]
 
+    @property
+    def takes_away(self) -> bool:
+        """Every pair was equal under a changed condition."""
+        return bool(self.did) and 0 < self.pairs == self.equal
 
-def none_words(diagnosis: Diagnosis, elsewhere: tuple[Path, Path] | None) -> str:
+
+def none_lines(diagnosis: Diagnosis, elsewhere: tuple[Path, Path] | None) -> list[str]:
     """Why a pair has no experiments.
 
     Args:
@@ -53,8 +59,11 @@ def none_words(diagnosis: Diagnosis, elsewhere: tuple[Path, Path] | None) -> str
         elsewhere: the pair beside it that has some, or None.
     """
     if elsewhere is not None:
-        return _ELSEWHERE.format(*(printable(str(path), 1000) for path in elsewhere))
-    return _NONE_RUN if diagnosis.verdict is Verdict.DIVERGED else _NOTHING_DIVERGED
+        shown = (printable(str(path), 1000) for path in elsewhere)
+        return [*_ELSEWHERE.format(*shown).splitlines(), *isolation_lines(diagnosis)]
+    if diagnosis.verdict is Verdict.DIVERGED:
+        return [_NONE_RUN, *isolation_lines(diagnosis)]
+    return [_NOTHING_DIVERGED]
 
 
 def experiment_table(diagnosis: Diagnosis) -> tuple[ExperimentRow, ...]:
@@ -65,15 +74,20 @@ def experiment_table(diagnosis: Diagnosis) -> tuple[ExperimentRow, ...]:
     return tuple(_row(experiment, before) for experiment in diagnosis.experiments)
 
 
+def best_row(rows: Sequence[ExperimentRow]) -> int | None:
+    """The fewest changes that take the divergence away; None where nothing does."""
+    helping = [index for index, row in enumerate(rows) if row.takes_away]
+    return min(helping, key=lambda index: len(rows[index].did), default=None)
+
+
 def _row(experiment: Experiment, before: tuple[int, ...]) -> ExperimentRow:
     known = {knob.name: knob for knob in KNOBS}
     chosen = [known[name] for name in experiment.knobs if name in known]
     everything = len(chosen) == len(KNOBS)
     helped = experiment.pairs > 0 and experiment.equal_pairs == experiment.pairs
     onsets = ", ".join(step_words(step) for step in sorted(set(experiment.onset_steps)))
-    name = "all knobs" if everything else " + ".join(experiment.knobs) or "nothing changed"
     return ExperimentRow(
-        printable(name),
+        printable(knobs_words(experiment.knobs)) or "nothing changed",
         tuple(f"{knob.name}: {knob.meaning}" for knob in chosen),
         experiment.pairs,
         experiment.equal_pairs,
@@ -99,7 +113,7 @@ def isolation_lines(diagnosis: Diagnosis) -> list[str]:
     """What executing the culprit alone, again and again, has shown."""
     isolation = diagnosis.isolation
     if isolation is None:
-        return ["In isolation: not recorded."]
+        return ["In isolation: the culprit was not executed by itself."]
     if isolation.component:
         return [f"In isolation: {isolation_words(isolation)}"]
     return [
@@ -110,11 +124,10 @@ def isolation_lines(diagnosis: Diagnosis) -> list[str]:
 
 
 def experiment_lines(diagnosis: Diagnosis, elsewhere: tuple[Path, Path] | None = None) -> list[str]:
-    """All of it as plain text; the arguments are those of `none_words`."""
+    """All of it as plain text; the arguments are those of `none_lines`."""
     rows = experiment_table(diagnosis)
     if not rows:
-        none = none_words(diagnosis, elsewhere).splitlines()
-        return [*none, *isolation_lines(diagnosis)]
+        return none_lines(diagnosis, elsewhere)
     lines = []
     for row in rows:
         onsets = f", diverged in {row.onsets}" if row.onsets else ""

@@ -16,10 +16,11 @@ from bisect_debugger.twins import Status
 from bisect_debugger.views.counts import counted
 from bisect_debugger.views.experiments import (
     ExperimentRow,
+    best_row,
     experiment_lines,
     experiment_table,
     isolation_lines,
-    none_words,
+    none_lines,
 )
 from bisect_debugger.views.names import elide, pad
 
@@ -61,17 +62,20 @@ class ExperimentsScreen(BaseScreen):
         if not self._rows:
             await self._tell_why_none(self._diagnosis)
             return
-        self.set_title(f"Experiments: {counted(len(self._rows), 'condition')} tried")
-        self.set_status("up down: what each one did")
-        table.show(len(self._rows), 0)
+        told = best_row(self._rows)
+        found = "none takes the divergence away"
+        if told is not None:
+            found = f"{self._rows[told].knobs} takes the divergence away"
+        self.set_title(f"Experiments: {counted(len(self._rows), 'condition')} tried, {found}")
+        self.set_status("up down: what each one did", "1: verdict")
+        table.show(len(self._rows), told or 0)
         table.focus()
 
     async def _tell_why_none(self, diagnosis: Diagnosis) -> None:
         """Say it, and the way to the pair that has some."""
         self._elsewhere = await self.session.experimented_on()
-        lines = [none_words(diagnosis, self._elsewhere), "", *isolation_lines(diagnosis)]
         detail = self.query_one("#detail", Prose)
-        detail.show("\n".join(lines))
+        detail.show("\n".join(none_lines(diagnosis, self._elsewhere)))
         detail.focus()
         number = self.debugger.pairs.number_of(self._elsewhere)
         there = [] if number is None else [f"0: choose pair {number + 1}, which has some"]
@@ -83,7 +87,7 @@ class ExperimentsScreen(BaseScreen):
 
     def _line(self, index: int, width: int) -> Text:
         row = self._rows[index]
-        helped = row.pairs > 0 and row.equal == row.pairs
+        helped = row.takes_away
         line = self.look.symbol(Status.EQUAL if helped else Status.DIFFERS)
         names = max(12, width // 2 - _EQUAL_WIDTH)
         line.append(f" {pad(elide(row.knobs, names), names)} ", "bold" if helped else "")

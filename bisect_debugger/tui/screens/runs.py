@@ -106,25 +106,20 @@ class RunsScreen(BaseScreen):
         index = message.index - self._pair_lines
         detail = self.query_one("#detail", Prose)
         if index < 0:
-            self.set_status("enter: show this pair  ] [: next and previous pair")
-            detail.show("")
+            pair = self._pairs[message.index]
+            self.set_status("enter: show this pair", "] [: next and previous pair")
+            detail.show(f"{_told_of(pair).strip()}\n{_both(pair.a, pair.b)}")
             return
         if index == 0:
-            self.set_status("what differs stands first")
-            detail.show(
-                f"first:  {printable(str(self.session.paths[0]), 2000)}\n"
-                f"second: {printable(str(self.session.paths[1]), 2000)}"
-            )
+            self.set_status("what differs stands first", "up down: whole values")
+            detail.show(_both(*map(str, self.session.paths)))
             return
         fact = self._facts[index - 1]
         word = (
             "differs" if fact.differs else "is the same" if fact.a == fact.b else "is no difference"
         )
         self.set_status(f"{elide(fact.name, 40)} {word}")
-        detail.show(
-            f"{printable(fact.name)}\nfirst:  {printable(fact.a, 2000)}\n"
-            f"second: {printable(fact.b, 2000)}"
-        )
+        detail.show(f"{printable(fact.name)}\n{_both(fact.a, fact.b)}")
 
     def switch(self, index: int) -> None:
         """Show the pair under the cursor."""
@@ -138,3 +133,8 @@ class RunsScreen(BaseScreen):
 
 def _told_of(pair: PairLine) -> str:
     return f"  rank {pair.rank}: {pair.verdict}"
+
+
+def _both(first: str, second: str) -> str:
+    """What either run has, one below the other."""
+    return f"first:  {printable(first, 2000)}\nsecond: {printable(second, 2000)}"
