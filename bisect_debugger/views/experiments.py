@@ -50,6 +50,11 @@ class ExperimentRow:
         """Every pair was equal under a changed condition."""
         return bool(self.did) and 0 < self.pairs == self.equal
 
+    @property
+    def onset_words(self) -> str:
+        """Where pairs parted, a clause; empty where none did."""
+        return f"diverged in {self.onsets}" if self.onsets else ""
+
 
 def none_lines(diagnosis: Diagnosis, elsewhere: tuple[Path, Path] | None) -> list[str]:
     """Why a pair has no experiments.
@@ -130,7 +135,7 @@ def experiment_lines(diagnosis: Diagnosis, elsewhere: tuple[Path, Path] | None =
         return none_lines(diagnosis, elsewhere)
     lines = []
     for row in rows:
-        onsets = f", diverged in {row.onsets}" if row.onsets else ""
+        onsets = f", {row.onset_words}" if row.onsets else ""
         lines.append(f"{row.knobs}: {row.equal} of {row.pairs} pairs equal{onsets}")
         lines += [f"  {did}" for did in row.did]
         lines += [f"  => {row.says}", *(f"  try: {line}" for line in row.advice)]

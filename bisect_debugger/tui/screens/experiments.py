@@ -63,10 +63,9 @@ class ExperimentsScreen(BaseScreen):
             await self._tell_why_none(self._diagnosis)
             return
         told = best_row(self._rows)
-        found = "none takes the divergence away"
-        if told is not None:
-            found = f"{self._rows[told].knobs} takes the divergence away"
-        self.set_title(f"Experiments: {counted(len(self._rows), 'condition')} tried, {found}")
+        found = "none of them" if told is None else self._rows[told].knobs
+        tried = counted(len(self._rows), "condition")
+        self.set_title(f"Experiments: {tried} tried; all pairs equal with {found}")
         self.set_status("up down: what each one did", "1: verdict")
         table.show(len(self._rows), told or 0)
         table.focus()
@@ -89,10 +88,11 @@ class ExperimentsScreen(BaseScreen):
         row = self._rows[index]
         helped = row.takes_away
         line = self.look.symbol(Status.EQUAL if helped else Status.DIFFERS)
-        names = max(12, width // 2 - _EQUAL_WIDTH)
+        onsets = max(len(each.onset_words) for each in self._rows)
+        names = max(12, width - _EQUAL_WIDTH - min(onsets, width // 3) - 4)
         line.append(f" {pad(elide(row.knobs, names), names)} ", "bold" if helped else "")
         line.append(f"{row.equal}/{row.pairs} equal".ljust(_EQUAL_WIDTH))
-        line.append(f"diverged in {row.onsets}" if row.onsets else "")
+        line.append(row.onset_words)
         return line
 
     @on(VirtualTable.Moved, "#table")
