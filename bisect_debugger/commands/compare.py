@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 
 from bisect_debugger.checkpoints.kinds import is_checkpoint
+from bisect_debugger.commands.named_runs import named_runs
 from bisect_debugger.commands.output import check_target, say, write
 from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis import diagnose
@@ -21,7 +22,10 @@ from bisect_debugger.twins import open_pair
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="recorded runs or checkpoints, two or more"
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="recorded runs or checkpoints, two or more, or a folder of twin's",
     )
     parser.add_argument("--json", metavar="F", help="write the diagnosis as JSON (- for stdout)")
     parser.add_argument("--note", metavar="F", help="write the markdown note (- for stdout)")
@@ -46,6 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare and report; returns the exit code of the diagnosis."""
+    arguments.runs = named_runs(arguments.runs)
     targets = (arguments.json, arguments.note)
     _check(arguments.runs, targets, force=arguments.force)
     use_trees(arguments)

@@ -195,6 +195,18 @@ async def test_what_only_the_driver_knew_is_there_again_when_a_pair_is(tmp_path:
         assert "The control said so." in _words(screen_text(app))
 
 
+async def test_another_pair_leaves_no_event_of_the_one_before(tmp_path: Path) -> None:
+    first = write_run(tmp_path / "a.h5", plain_steps())
+    second = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))))
+    third = write_run(tmp_path / "c.h5", plain_steps(s1_out=nudged(values(22))))
+    app = BisectApp(paths=[first, second, third])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        # The events were listed while their screen was not on top.
+        await press(pilot, "enter", "right_square_bracket", "4")
+        assert "1 of 5 events differs" in screen_text(app)
+
+
 async def test_a_proven_origin_and_its_operator_are_shown(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("".join(f"x{n} = {n}\n" for n in range(1, 12)))
     a = write_run(tmp_path / "a.h5", plain_steps())

@@ -73,6 +73,7 @@ class BuffersScreen(BaseScreen):
     def begin(self) -> None:
         """Another pair: forget the step, keep filter and order."""
         self.loaded, self.rows, self.listed = False, (), ()
+        self.query_one("#events", VirtualTable).show(0)
 
     def repaint(self) -> None:
         """Colours and symbols as they are now."""
