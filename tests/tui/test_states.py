@@ -175,7 +175,7 @@ async def test_each_pair_shows_its_own_experiments_or_why_it_has_none(tmp_path: 
         assert f"{a} and {c}" in "".join(text.split()).replace("and", " and ")
         assert status(app).startswith("0: choose pair 2, which has some")
         await press(pilot, "right_square_bracket", "9")
-        assert "Experiments: 1 condition tried" in screen_text(app)
+        assert "Experiments: 1 tried; all pairs equal with clock" in screen_text(app)
         assert "= clock" in screen_text(app)
         await press(pilot, "right_square_bracket", "9")
         assert "No experiment was run on this pair." in _words(screen_text(app))

@@ -15,7 +15,7 @@ from bisect_debugger.twins import Status
 from bisect_debugger.views.counts import counted
 from bisect_debugger.views.facts import FactRow
 from bisect_debugger.views.names import elide, pad
-from bisect_debugger.views.pairs import PairLine
+from bisect_debugger.views.pairs import PairLine, told_apart
 
 _NAME_WIDTH = 25
 
@@ -40,6 +40,8 @@ class RunsScreen(BaseScreen):
         super().__init__()
         self._facts: tuple[FactRow, ...] = ()
         self._pairs: tuple[PairLine, ...] = ()
+        self._names: list[str] = []
+        """Of both runs of each pair, the folders that all share left out."""
 
     def main_pane(self) -> Widget:
         """Pairs and facts."""
@@ -51,6 +53,7 @@ class RunsScreen(BaseScreen):
         """Read the facts."""
         self.set_title("Runs")
         self._pairs = self.debugger.pairs.lines
+        self._names = told_apart([name for pair in self._pairs for name in (pair.a, pair.b)])
         self._facts = await self.session.facts()
         differing = sum(fact.differs for fact in self._facts)
         many = f"pair {self.debugger.pairs.number + 1} of {len(self._pairs)}, " * (
@@ -77,7 +80,8 @@ class RunsScreen(BaseScreen):
         index -= self._pair_lines
         half = max(8, (width - _NAME_WIDTH - 4) // 2)
         if index == 0:
-            paths = [pad(elide(str(path), half), half) for path in self.session.paths]
+            names = told_apart([str(path) for path in self.session.paths])
+            paths = [pad(elide(name, half), half) for name in names]
             return Text(f"  {'fact':<{_NAME_WIDTH}}{paths[0]} {paths[1]}", "underline")
         fact = self._facts[index - 1]
         status = Status.DIFFERS if fact.differs else Status.EQUAL
@@ -95,8 +99,8 @@ class RunsScreen(BaseScreen):
         tail = _told_of(pair)
         room = max(8, (width - max(map(len, map(_told_of, self._pairs))) - 4) // 2)
         line = Text("> " if here else "  ", "bold")
-        names = (pad(elide(name, room), room) for name in (pair.a, pair.b))
-        line.append("  ".join(names), "bold" * here)
+        names = self._names[2 * index : 2 * index + 2]
+        line.append("  ".join(pad(elide(name, room), room) for name in names), "bold" * here)
         line.append(tail)
         return line
 
