@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from bisect_debugger.causality.constants import is_constant
+from bisect_debugger.causality.names import common_ancestor
 from bisect_debugger.causality.walk import Found
 from bisect_debugger.diagnosis.conditions import command_differences, seed_differences
 from bisect_debugger.diagnosis.gradients import common_factor, same_factor
@@ -53,9 +54,8 @@ def _changed_together(
                 for found in alike:
                     found.beside = len(several) - 1
                 continue
-            for found in alike:
-                _as_scaling(found)
             first, *others = alike
+            _as_of_all(first, others)
             first.shared = f"{printable(line)} changed them"
             if everything:
                 first.shared = "all gradients of the step differ, from equal contributions"
@@ -63,6 +63,16 @@ def _changed_together(
                 _absorb(first, other)
                 gone.add(id(other))
     return [found for found in origins if id(found) not in gone]
+
+
+def _as_of_all(first: Found, others: Sequence[Found]) -> None:
+    """What changes several gradients is said of what holds them all; where nothing does, of all."""
+    holder = first.component
+    for other in others:
+        holder = holder and common_ancestor(holder, other.component)
+    for found in (first, *others):
+        found.contaminated = {found.component: found.row, **found.contaminated}
+    first.component = holder or "optimizer"
 
 
 def _all_differ(pair: Pair, step: int) -> bool:
