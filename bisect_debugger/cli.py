@@ -38,6 +38,8 @@ COMMANDS = {
 READING = frozenset(("compare", "open", "note", "info"))
 """Commands that read files which others made."""
 
+_CODES = "Exit codes: 0 equal, 1 diverged, 2 usage, 3 unreadable, 4 the trainer failed."
+
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
 
@@ -150,7 +152,7 @@ def _without_command(arguments: list[str]) -> int:
         prog="bisect-debugger",
         usage="bisect-debugger COMMAND ...",
         description="Find the first divergence between training runs that should be the same.",
-        epilog=f"commands:\n{listed}\n\n`bisect-debugger COMMAND --help` tells more.",
+        epilog=f"commands:\n{listed}\n\n`bisect-debugger COMMAND --help` tells more.\n{_CODES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

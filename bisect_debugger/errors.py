@@ -19,6 +19,14 @@ class UsageError(BisectError):
     exit_code = 2
 
 
+class OneRunOnly(UsageError):
+    """One run was named where two are needed."""
+
+    def __init__(self) -> None:
+        """Say that a second one is missing."""
+        super().__init__("One run cannot be compared; name at least two.")
+
+
 class UnreadableRun(BisectError):
     """A file is not a run that can be read."""
 

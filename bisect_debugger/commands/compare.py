@@ -8,11 +8,12 @@ import sys
 from dataclasses import replace
 
 from bisect_debugger.checkpoints.kinds import is_checkpoint
+from bisect_debugger.commands.named_runs import named_runs
 from bisect_debugger.commands.output import check_target, say, write
 from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis import diagnose
 from bisect_debugger.diagnosis.as_json import as_json
-from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.errors import OneRunOnly, UsageError, printable
 from bisect_debugger.report.exhaustive import ROWS_SHOWN, render_exhaustive
 from bisect_debugger.report.text import render_diagnosis
 from bisect_debugger.twins import open_pair
@@ -21,7 +22,10 @@ from bisect_debugger.twins import open_pair
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="recorded runs or checkpoints, two or more"
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="recorded runs or checkpoints, two or more, or a folder of twin's",
     )
     parser.add_argument("--json", metavar="F", help="write the diagnosis as JSON (- for stdout)")
     parser.add_argument("--note", metavar="F", help="write the markdown note (- for stdout)")
@@ -46,6 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare and report; returns the exit code of the diagnosis."""
+    arguments.runs = named_runs(arguments.runs)
     targets = (arguments.json, arguments.note)
     _check(arguments.runs, targets, force=arguments.force)
     use_trees(arguments)
@@ -86,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _check(runs: list[str], targets: tuple[str | None, str | None], *, force: bool) -> None:
     """Refuse at once what could only fail after the work."""
     if len(runs) < 2:
-        raise UsageError("One run cannot be compared; name at least two.")
+        raise OneRunOnly
     if targets[0] is not None and targets[0] == targets[1]:
         raise UsageError("JSON and note cannot go to the same place; name two.")
     for target in targets:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from bisect_debugger.commands.output import say
 from bisect_debugger.errors import printable
+from bisect_debugger.format.words import step_words
 from bisect_debugger.runs import Run, open_run
 from bisect_debugger.runs.within import cross_checks
 
@@ -72,7 +73,8 @@ def _lines(facts: dict[str, object]) -> Iterator[str]:
 def _item(item: object) -> str:
     if not isinstance(item, dict):
         return _text(item)
-    return _text(f"{item['call']}({item['argument']}) at {item['location']}, step {item['step']}")
+    when = step_words(int(item["step"]))
+    return _text(f"{item['call']}({item['argument']}) at {item['location']}, {when}")
 
 
 def _text(value: object) -> str:

@@ -6,16 +6,19 @@ import sys
 from itertools import combinations
 from pathlib import Path
 
+from bisect_debugger.commands.named_runs import named_runs
 from bisect_debugger.commands.output import check_target, write
 from bisect_debugger.commands.tree_option import add_tree_option, use_trees
-from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.errors import OneRunOnly, UsageError, printable
 
 _HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="recorded runs, two or more")
+    parser.add_argument(
+        "runs", nargs="+", metavar="RUN", help="recorded runs, two or more, or a folder of twin's"
+    )
     parser.add_argument("--ascii", action="store_true", help="plain ASCII symbols")
     parser.add_argument("--light", action="store_true", help="colours for a light terminal")
     parser.add_argument(
@@ -31,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Open the UI; what is plainly no pair of runs is refused before the screen is touched."""
+    arguments.runs = named_runs(arguments.runs)
     _refuse(arguments.runs)
     use_trees(arguments)
     if arguments.screenshot is not None:
@@ -94,7 +98,7 @@ def _refuse(runs: list[str]) -> None:
         BisectError: the same as opening the runs would.
     """
     if len(runs) < 2:
-        raise UsageError("One run cannot be compared; name at least two.")
+        raise OneRunOnly
     if all(map(_may_be_a_run, runs)) and not _same_file(runs):
         return
     from bisect_debugger.runs import open_run

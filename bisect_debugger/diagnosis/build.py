@@ -40,7 +40,7 @@ from bisect_debugger.diagnosis.threads import RACED_WORDS, stepped_otherwise
 from bisect_debugger.diagnosis.tolerance import Judged, within_tolerance
 from bisect_debugger.diagnosis.trail import search_trail
 from bisect_debugger.diagnosis.zoom import Zoomed
-from bisect_debugger.errors import UsageError
+from bisect_debugger.errors import OneRunOnly
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair, Row, open_pair
@@ -70,7 +70,7 @@ def diagnose(paths: Sequence[str | Path], tolerance: float | None = None) -> Dia
         if chosen is None or diagnosis.verdict.gravity > chosen.verdict.gravity:
             chosen = diagnosis
     if chosen is None:
-        raise UsageError("One run cannot be compared; name at least two.")
+        raise OneRunOnly
     return replace(chosen, pairs=tuple(verdicts))
 
 

@@ -21,14 +21,14 @@ def render_note(diagnosis: Diagnosis, pair: Pair) -> str:
         pair: the runs, for the table of groups and the environment.
     """
     sections = [
-        f"# Comparison of twins: {diagnosis.verdict.value}",
+        f"# {_title(pair)}: {diagnosis.verdict.value}",
         text(diagnosis.sentence, 2000),
         _firsts(diagnosis),
-        "## Groups by step",
-        render_table(GroupGrid.around(pair, diagnosis)),
         *render_origins(diagnosis.origins),
         _experiments(diagnosis),
         _isolation(diagnosis),
+        "## Groups by step",
+        render_table(GroupGrid.around(pair, diagnosis)),
         _dormant_streams(diagnosis),
         render_trail(diagnosis),
         _compared(diagnosis),
@@ -36,6 +36,13 @@ def render_note(diagnosis: Diagnosis, pair: Pair) -> str:
         render_reproduce(pair),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _title(pair: Pair) -> str:
+    programs = [run.facts.environment.get("program", "") for run in (pair.a, pair.b)]
+    if programs[0] and programs[0] == programs[1]:
+        return f"Comparison of twins of {code(programs[0])}"
+    return "Comparison of twins"
 
 
 def _firsts(diagnosis: Diagnosis) -> str:

@@ -1,4 +1,4 @@
-"""One origin as a section: where, how far it got, its numbers, why, what to change."""
+"""One origin as a section: where, what to change, why, how far it got, its numbers."""
 
 from collections.abc import Sequence
 
@@ -55,24 +55,23 @@ def render_origin(number: int, origin: Origin, said: Said) -> str:
         f"{code(origin.group.label)}{where}), although no difference was recorded in anything it "
         "was computed from.",
         "",
-        *_reach(origin),
-        *_numbers(origin),
         *_operator(origin),
-        *_section("Evidence:", [f"- {_sentence(line)}" for line in said.evidence]),
         *_section(
             "What to change:",
             [f"{rank}. {_sentence(line)}" for rank, line in enumerate(said.advice, 1)],
         ),
+        *_section("Evidence:", [f"- {_sentence(line)}" for line in said.evidence]),
+        *_section(
+            "It may also be, likeliest first:",
+            [f"- {each.cause.value}: {_sentence(each.why)}" for each in origin.alternatives],
+        ),
     ]
-    lines += _section(
-        "It may also be, likeliest first:",
-        [f"- {each.cause.value}: {_sentence(each.why)}" for each in origin.alternatives],
-    )
     if said.confirm:
         lines += ["", f"What would confirm it: {_sentence(said.confirm)}"]
     if said.as_for:
         more = "The rest of the evidence, what" if said.repeats_evidence else "What"
         lines += ["", f"{more} to change and what would confirm it: as for origin {said.as_for}."]
+    lines += _section("How far it got, and how large it is:", [*_reach(origin), *_numbers(origin)])
     return "\n".join(lines)
 
 
@@ -125,10 +124,12 @@ def _operator(origin: Origin) -> list[str]:
     words = operator_words(origin)
     if not words:
         return []
-    shown = f"operator: {code(origin.operator)} at" if origin.operator else "first seen at"
-    lines = [f"- {shown} {code(origin.location)}"]
+    shown = f"Operator {code(origin.operator)} at" if origin.operator else "First seen at"
     excerpt = excerpt_lines(origin)
-    return [*lines, *(["", block(excerpt, "text")] if excerpt else [])]
+    return [
+        f"{shown} {code(origin.location)}{':' if excerpt else '.'}",
+        *(["", block(excerpt, "text")] if excerpt else []),
+    ]
 
 
 def _section(title: str, lines: list[str]) -> list[str]:

@@ -13,20 +13,22 @@ BRANCHES_SHOWN = 5
 _FORK = "origins"
 """Node of the search trail at which every origin takes its own way through the tree."""
 
+_FOLDED = ("<details>", "<summary>The questions that were asked, and their answers</summary>")
+
 
 def render_trail(diagnosis: Diagnosis) -> str:
     """The section, or nothing where there is no trail."""
     search, branches = split_trail(diagnosis)
     if not search:
         return ""
-    lines = ["## Trail", "", render_flowchart(search, branches), "", *_list(search)]
+    lines = ["## Trail", "", *_FOLDED, "", render_flowchart(search, branches), "", *_list(search)]
     for number, branch in enumerate(branches, 1):
         lines += ["", f"Origin {number}, {code(branch.component)}:", "", *_list(branch.steps)]
         lines.append(f"{len(branch.steps) + 1}. Conclusion: **{branch.cause}**")
     left = len(diagnosis.origins) - len(branches)
     if branches and left > 0:
         lines += ["", f"{left} more origins were classified in the same way."]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", "</details>"])
 
 
 def split_trail(diagnosis: Diagnosis) -> tuple[tuple[TrailStep, ...], tuple[Branch, ...]]:

@@ -49,7 +49,11 @@ def test_missing_file(command: str, good: Path, tmp_path: Path) -> None:
 
 
 def test_directory(good: Path, tmp_path: Path) -> None:
-    refused(3, "this is a directory", "compare", good, tmp_path)
+    refused(3, "this is a directory", "info", tmp_path)
+    for command in ("compare", "open", "note"):
+        refused(2, "given twice", command, good, tmp_path)
+        (tmp_path / "none").mkdir(exist_ok=True)
+        refused(2, "a folder with no run in it", command, tmp_path / "none")
 
 
 def test_empty_file(good: Path, tmp_path: Path) -> None:
