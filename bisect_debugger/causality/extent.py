@@ -44,12 +44,16 @@ def made_by(row: Row, rows: Sequence[Row]) -> str:
     """
     if row.group is not Group.FORWARD or not row.role.startswith("in"):
         return row.component
-    ran = {
-        root_of_batch(other.name) if other.group is Group.DATA else other.component
-        for other in rows
-        if other.group in (Group.FORWARD, Group.DATA)
-    }
-    return next((each for each in ancestors(row.component) if each in ran), row.component)
+    inside: dict[str, bool] = {}
+    for other in rows:
+        if other == row:
+            break
+        if other.group is Group.FORWARD:
+            # What went in and has not come out yet is at work.
+            inside[other.component] = other.role.startswith("in")
+        elif other.group is Group.DATA:
+            inside[root_of_batch(other.name)] = True
+    return next((each for each in ancestors(row.component) if inside.get(each)), row.component)
 
 
 def says_nothing(row: Row) -> bool:

@@ -462,7 +462,12 @@ def test_an_input_that_the_training_loop_made_is_said_of_the_module_it_enters(
         shift = 500 * fault
         return [
             [weight("agent.head", 1)],
-            [into("agent.head", 11 + shift), out("agent.head", 12 + shift)],
+            [
+                batch(3, root="agent"),
+                out("agent", 4),
+                into("agent.head", 11 + shift),
+                out("agent.head", 12 + shift),
+            ],
         ]
 
     (origin,) = twins(tmp_path, steps).origins
