@@ -1,5 +1,6 @@
 """What each knob changes, which causes it speaks for, and what to do when it is the one."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from bisect_debugger.causality.causes import Cause
@@ -179,3 +180,23 @@ def in_order_for(
 def knob_called(name: str) -> Knob:
     """The knob of a name."""
     return next(knob for knob in KNOBS if knob.name == name)
+
+
+def knobs_words(names: Collection[str]) -> str:
+    """Which knobs are on, in few words: of many those that are off are named; empty for none."""
+    off = [knob.name for knob in KNOBS if knob.name not in names]
+    if not off:
+        return "all knobs"
+    if len(off) < len(KNOBS) / 2:
+        return f"all but {' + '.join(off)}"
+    return " + ".join(names)
+
+
+def changes_words(names: Collection[str]) -> str:
+    """What these knobs change, a clause that is as short; empty for none."""
+    off = [knob.meaning for knob in KNOBS if knob.name not in names]
+    if not off:
+        return "every condition"
+    if len(off) < len(KNOBS) / 2:
+        return f"every condition but {'; '.join(off)}"
+    return "; ".join(knob_called(name).meaning for name in names)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bisect_debugger.causality.knobs import KNOBS, knob_called
+from bisect_debugger.causality.knobs import KNOBS, changes_words, knobs_words
 from bisect_debugger.diagnosis import diagnose
 from bisect_debugger.diagnosis.model import Experiment, Verdict
 from bisect_debugger.driver.patience import OutOfTime, Stuck
@@ -100,10 +100,9 @@ class Bench:
         if self.is_out_of_time():
             return None
         names = tuple(knob.name for knob in KNOBS if knob.name in knobs)
-        everything = knobs == frozenset(self.knobs)
-        shown = "all knobs" if everything else " + ".join(names) or "no knob"
-        meaning = "; ".join(knob_called(name).meaning for name in names) or "nothing, as a control"
-        self.told(ExperimentBegan(names, shown, "every condition" if everything else meaning))
+        shown = knobs_words(names) or "no knob"
+        meaning = changes_words(names) or "nothing, as a control"
+        self.told(ExperimentBegan(names, shown, meaning))
         try:
             found = self._made(names)
         except Stuck as error:

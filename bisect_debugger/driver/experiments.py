@@ -14,6 +14,7 @@ from bisect_debugger.causality.knobs import Knob, alike, in_order_for, knob_call
 from bisect_debugger.diagnosis import Diagnosis
 from bisect_debugger.diagnosis.model import Origin
 from bisect_debugger.diagnosis.refinement import with_cause, with_origins
+from bisect_debugger.diagnosis.refuted import without_refuted
 from bisect_debugger.driver import addresses
 from bisect_debugger.driver.bench import Bench, outcome_words
 from bisect_debugger.driver.luck import Baseline, luck_words
@@ -29,13 +30,17 @@ _GONE = (
 
 
 def explain(diagnosis: Diagnosis, bench: Bench, baseline: Baseline) -> Diagnosis:
-    """Find the knobs that make the twins equal, and write down what they prove.
+    """Find the knobs that make the twins equal, and write down what they prove and refute.
 
     Args:
         diagnosis: of twins that diverged.
         bench: where experiments are made.
         baseline: pairs without a knob.
     """
+    return without_refuted(_tried(diagnosis, bench, baseline))
+
+
+def _tried(diagnosis: Diagnosis, bench: Bench, baseline: Baseline) -> Diagnosis:
     # What made the first ones differ may be gone, and then they are equal under any knob as well.
     gone = bench.holds(frozenset())
     control = bench.done.get(frozenset())

@@ -16,6 +16,7 @@ from bisect_debugger.diagnosis import Diagnosis, diagnose, diagnose_pair
 from bisect_debugger.diagnosis.findings import keep
 from bisect_debugger.diagnosis.model import Control, PairVerdict, Verdict
 from bisect_debugger.driver.explaining import explained
+from bisect_debugger.driver.folders import make_folder
 from bisect_debugger.driver.isolation import IsolationBench, isolate
 from bisect_debugger.driver.launch import check_command
 from bisect_debugger.driver.narrator import Narrator
@@ -35,10 +36,10 @@ from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.format.schema import THREAD_BESIDE
 from bisect_debugger.format.words import step_words
 from bisect_debugger.progress import Judging, Phase, Told, TwinsBegan
+from bisect_debugger.runs import reads_checked
 from bisect_debugger.twins import open_pair
 
 MOST_RUNS = 26
-FOLDER = Path(".bisect-debugger")
 
 
 def run_twins(plan: Plan, watch: Watch | None = None) -> TwinResult:
@@ -58,9 +59,10 @@ def run_twins(plan: Plan, watch: Watch | None = None) -> TwinResult:
     check_command(plan.command)
     if plan.control:
         check_command(plan.control)
-    folder = _make_folder(plan.folder)
+    folder, watch = make_folder(plan.folder), watch or Watch(Narrator())
     try:
-        return _run_in(folder, plan, watch or Watch(Narrator()))
+        with reads_checked(watch.stop.check):
+            return _run_in(folder, plan, watch)
     finally:
         with contextlib.suppress(OSError):
             # Where nothing was recorded, nothing stays.
@@ -79,11 +81,11 @@ def _run_in(folder: Path, plan: Plan, watch: Watch) -> TwinResult:
     )
     try:
         recorded, settings = _first_pass(plan, settings, watch)
+        watch.listener(Judging("all steps of the runs"))
+        result = _judge(recorded, folder, plan.tolerance)
     except KeyboardInterrupt:
         _tell_what_is_kept(folder, watch)
         raise
-    watch.listener(Judging("all steps of the runs"))
-    result = _judge(recorded, folder, plan.tolerance)
     _tell_of_races(result.diagnosis, plan.runs, watch)
     try:
         result = _deepened(plan, settings, result, recorded, watch)
@@ -136,8 +138,10 @@ def _first_pass(plan: Plan, settings: Settings, watch: Watch) -> tuple[list[Reco
 
 
 def _tell_what_is_kept(folder: Path, watch: Watch) -> None:
-    kept = ", ".join(printable(str(path)) for path in sorted(folder.glob("*.h5")))
-    watch.listener(Told(f"interrupted; {f'kept: {kept}' if kept else 'nothing was recorded yet'}"))
+    kept = sorted(printable(str(path)) for path in folder.glob("*.h5"))
+    words = f"kept: {', '.join(kept)}" if kept else "nothing was recorded yet"
+    opening = f"; see them with: bisect-debugger open {' '.join(kept)}" * (len(kept) > 1)
+    watch.listener(Told(f"interrupted; {words}{opening}"))
 
 
 def _deepened(
@@ -275,37 +279,3 @@ def _controlled(
         "The control did not diverge: another seed changes nothing, so equal twins say nothing "
         "about seeding.",
     )
-
-
-def _make_folder(asked: Path | None) -> Path:
-    """A folder that did not exist, so that nothing is overwritten and two twins never meet."""
-    if asked is not None:
-        return _new_folder(asked)
-    with contextlib.suppress(OSError):
-        FOLDER.mkdir(exist_ok=True)
-        # Recordings are large and belong into no repository; what stands there already stays.
-        with (FOLDER / ".gitignore").open("x", encoding="utf-8") as stream:
-            stream.write("*\n")
-    for number in range(1, 100_000):
-        try:
-            return _new_folder(FOLDER / "twins" / str(number))
-        except _Taken:
-            continue
-    raise UsageError(f"{printable(str(FOLDER))} is full of twins; remove some.")
-
-
-class _Taken(UsageError):
-    """The folder exists."""
-
-
-def _new_folder(folder: Path) -> Path:
-    shown = printable(str(folder))
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError as error:
-        raise _Taken(f"{shown} exists already; name a new folder, or remove it.") from error
-    except OSError as error:
-        raise UsageError(
-            f"{shown} cannot be made ({error.strerror}); name a folder that you can write to."
-        ) from error
-    return folder
