@@ -8,7 +8,6 @@ most command line tools do.
 """
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.processes import compiled_once
 from benchmarks.ratios import HEAD, Measured, show
 from bisect_debugger.driver.session import Settings, session
 
@@ -45,10 +45,8 @@ def main() -> None:
         tempfile.TemporaryDirectory() as folder,
         session(Settings(out=Path(folder) / "run.h5")) as under,
     ):
-        bare, probed = dict(os.environ), under.environment()
-        for environment in (bare, probed):
-            # Compiled once, as it is where the package was installed.
-            environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        bare, probed = compiled_once(), under.environment()
+        probed.pop("PYTHONDONTWRITEBYTECODE", None)
         for name, program in PROGRAMS.items():
             # The first starts of all fill the caches of the system.
             seconds_of_start(program, bare), seconds_of_start(program, probed)

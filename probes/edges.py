@@ -34,7 +34,7 @@ class Edges:
 
     def __init__(self, recorder: Recorder) -> None:
         """Write edges into the recorder's run."""
-        self._recorder = recorder
+        self._recorder, self._tensors = recorder, recorder.known
         self.are_kept = recorder.selection.level != "coarse"
         """The run has events that edges can join."""
         self._mark = f"bisect_debugger:{id(recorder)}"
@@ -61,10 +61,10 @@ class Edges:
             node.metadata[self._mark] = (self._recorder.step, place)
         # Without a graph (no_grad, detached), the same memory at the same version tells. Its
         # storage object lives as long as the memory does, also where nobody holds it.
-        known = self._recorder.known.get(id(tensor))
+        known = self._tensors.get(id(tensor))
         if known is not None and known[0]() is tensor:
             # Read just now.
-            _, version, address, _, _, form = known
+            _, version, address, (_, form) = known
             count = form.count
         else:
             try:

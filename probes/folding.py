@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
-from bisect_debugger.format.digests import chain, chain_groups, name_hash, step_digests
+from bisect_debugger.format.digests import name_hash, step_digests
 from bisect_debugger.format.groups import GROUP_COUNT, Group
 from bisect_debugger.format.schema import EventFlag
 from probes.threads import ThreadNumbers
@@ -61,24 +61,15 @@ class _Plan:
 
 
 class Folding:
-    """The digests of a run, step by step.
-
-    Attributes:
-        running: digest over all steps so far.
-        running_groups: (GROUP_COUNT,) the same of each group.
-    """
+    """The digests of each step of a run."""
 
     def __init__(self, threads: ThreadNumbers) -> None:
-        """Begin with nothing.
+        """Know no buffer yet.
 
         Args:
-            threads: numbers the threads; the calling one is taken to step the optimizer until
-                another does.
+            threads: numbers the threads.
         """
-        self.running = bytes(16)
-        self.running_groups: npt.NDArray[np.uint64] = np.zeros(GROUP_COUNT, dtype=np.uint64)
         self._threads = threads
-        self._stepping = threads.current()
         self._identity = array("Q")
         self._groups = array("B")
         self._plans: dict[bytes, _Plan] = {}
@@ -95,28 +86,22 @@ class Folding:
         return len(self._identity) - 1
 
     def step(
-        self, packed: bytearray, row: np.dtype[Any], *, closed: bool
+        self, packed: bytearray, row: np.dtype[Any], stepping: int
     ) -> tuple[bytes, npt.NDArray[np.uint64]]:
         """Fold one step's events, and flag those that belong to no step.
 
         Args:
             packed: the events as rows; flags are set in place.
             row: type of a row.
-            closed: the calling thread stepped an optimizer.
+            stepping: number of the thread that steps the optimizer.
 
         Returns:
             Digest of the step, and (GROUP_COUNT,) of each group.
         """
-        if closed:
-            self._stepping = self._threads.current()
         rows = np.frombuffer(packed, dtype=row)
-        if self._threads.is_alone or not (rows["thread"] != self._stepping).any():
-            own, own_groups = self._alone(rows, rows["buffer"].tobytes())
-        else:
-            own, own_groups = self._among_others(rows)
-        self.running = chain(self.running, own)
-        self.running_groups = chain_groups(self.running_groups, own_groups)
-        return own, own_groups
+        if self._threads.is_alone or not (rows["thread"] != stepping).any():
+            return self._alone(rows, rows["buffer"].tobytes())
+        return self._among_others(rows, stepping)
 
     def _alone(
         self, rows: npt.NDArray[Any], buffers: bytes
@@ -131,12 +116,14 @@ class Folding:
                 self._plans[buffers] = plan
         return plan.digests(rows["digest"])
 
-    def _among_others(self, rows: npt.NDArray[Any]) -> tuple[bytes, npt.NDArray[np.uint64]]:
+    def _among_others(
+        self, rows: npt.NDArray[Any], stepping: int
+    ) -> tuple[bytes, npt.NDArray[np.uint64]]:
         groups = np.array(self._groups, dtype=np.uint8)[rows["buffer"]]
         # Parameters as they began are read when the first thread comes along, whichever that is.
         began = (groups == Group.PARAM) & ((rows["flags"] & _INIT) != 0)
-        rows["thread"][began] = self._stepping
-        aside = self._aside(rows["thread"], groups)
+        rows["thread"][began] = stepping
+        aside = self._aside(rows["thread"], groups, stepping)
         if aside.any():
             rows["flags"][aside] |= _BACKGROUND
             rows, groups = rows[~aside], groups[~aside]
@@ -148,14 +135,14 @@ class Folding:
         )
 
     def _aside(
-        self, threads: npt.NDArray[np.uint16], groups: npt.NDArray[np.uint8]
+        self, threads: npt.NDArray[np.uint16], groups: npt.NDArray[np.uint8], stepping: int
     ) -> npt.NDArray[np.bool_]:
         """Events of threads that run beside the training.
 
         When such a thread does its work is decided by the system, so the step that happens to be
         going on says nothing. The threads of the autograd engine do work that the step waits for.
         """
-        other: npt.NDArray[np.bool_] = threads != self._stepping
+        other: npt.NDArray[np.bool_] = threads != stepping
         if not other.any():
             return other
         engine = np.isin(threads, np.array(sorted(self._threads.foreign), dtype=np.uint16))

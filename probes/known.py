@@ -11,13 +11,13 @@ import torch
 
 from probes.slots import Form
 
-Known = tuple[weakref.ref[torch.Tensor], int, int, torch.Size, bytes, Form]
-"""A tensor that was hashed in this step: its object, version, address, shape; digest and form."""
+Known = tuple[weakref.ref[torch.Tensor], int, int, tuple[bytes, Form]]
+"""A tensor that was hashed in this step: its object, version and address; digest and form."""
 
 
 def unless_written(known: Known, value: object) -> tuple[bytes, Form] | None:
     """Digest and form of a tensor that is known; None if somebody wrote to it since."""
-    reference, version, address, shape, digest, form = known
+    reference, version, address, found = known
     tensor = reference()
     # Another object may have the id by now.
     if (
@@ -25,10 +25,10 @@ def unless_written(known: Known, value: object) -> tuple[bytes, Form] | None:
         or tensor is not value
         or tensor._version != version
         or tensor.data_ptr() != address
-        or tensor.shape != shape
+        or tensor.shape != found[1].shape
     ):
         return None
-    return digest, form
+    return found
 
 
 def version_of(tensor: torch.Tensor) -> int:
@@ -45,13 +45,12 @@ class KnownTensors(dict[int, Known]):
         self.passing: set[int] = set()
         """Those that are known only while they are handed on."""
 
-    def remember(self, tensor: torch.Tensor, digest: bytes, form: Form, made: bool) -> None:
+    def remember(self, tensor: torch.Tensor, found: tuple[bytes, Form], made: bool) -> None:
         """Know a tensor that was just hashed, where torch counts its writes.
 
         Args:
             tensor: the tensor.
-            digest: its digest.
-            form: its element type and shape.
+            found: its digest and form.
             made: an operator under autograd made it, which counts on nobody writing to it unseen;
                 any other is known only while it is handed on.
         """
@@ -64,7 +63,7 @@ class KnownTensors(dict[int, Known]):
             # Made in inference mode.
             return
         key = id(tensor)
-        self[key] = (weakref.ref(tensor), version, tensor.data_ptr(), form.shape, digest, form)
+        self[key] = (weakref.ref(tensor), version, tensor.data_ptr(), found)
         if not made:
             self.passing.add(key)
 
@@ -80,9 +79,9 @@ class KnownTensors(dict[int, Known]):
         Args:
             kept: what the module returned, which may be passed on from here.
         """
-        if not self.passing:
-            return
         key = id(kept)
+        if not self.passing or (len(self.passing) == 1 and key in self.passing):
+            return
         kept_one = {key} if key in self.passing else set()
         gone, self.passing = self.passing - kept_one, kept_one
         for key in gone:

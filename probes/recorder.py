@@ -11,16 +11,13 @@ import threading
 import weakref
 from collections.abc import Callable
 
-import numpy as np
-import numpy.typing as npt
-
 from bisect_debugger.errors import printable
 from bisect_debugger.format.schema import END_INCOMPLETE
 from probes.guards import flags_now, guarded, in_backward
 from probes.narration import say
 from probes.seeing import REUSE_BYTES, Piece, Place, Seeing
 from probes.selection import Selection
-from probes.writer import RunWriter
+from probes.writer import GroupDigests, RunWriter
 
 __all__ = ["REUSE_BYTES", "Piece", "Place", "Recorder", "flags_now", "guarded", "in_backward"]
 
@@ -30,13 +27,14 @@ class Recorder(Seeing):
 
     Attributes:
         begun: something of this step was seen.
+        stepping: an optimizer is at work.
         stepper: number of the thread that steps the optimizer, as far as is known.
         active: events are taken at this moment and in this process.
         failed: why recording stopped, or empty.
         closed: the recording has ended.
         at_begin: called when a step begins, before its first event.
-        at_end: called with its number after a step was closed, and with the digest of each group
-            if it was recorded.
+        at_end: called with its number after a step was closed, and with what computes the digest of
+            each group if it was recorded.
         ran: names of the roots that the thread that steps has run in this step.
         withdraw: takes all hooks away; called after a failure, from where that is safe.
     """
@@ -45,13 +43,14 @@ class Recorder(Seeing):
         """Record into a writer what the selection takes."""
         super().__init__(writer, selection)
         self.begun = True
+        self.stepping = False
         self.active = True
         self.failed = ""
         self.closed = False
         self.stepper = self._thread()
         self.lock = threading.RLock()
         self.at_begin: list[Callable[[], None]] = []
-        self.at_end: list[Callable[[int, npt.NDArray[np.uint64] | None], None]] = []
+        self.at_end: list[Callable[[int, GroupDigests | None], None]] = []
         self.withdraw: Callable[[], None] = _nothing
         self.ran: set[str] = set()
         self._forked = False
@@ -88,7 +87,7 @@ class Recorder(Seeing):
             if self.active:
                 digests = self._close_step(optimizer, closed)
             self.step += 1
-            self.begun = False
+            self.begun = self.stepping = False
             self.known.clear()
             self.ran.clear()
             self._keep_content()
@@ -131,7 +130,7 @@ class Recorder(Seeing):
         self.active = False
         self.lock = threading.RLock()
 
-    def _close_step(self, optimizer: int, closed: bool) -> npt.NDArray[np.uint64] | None:
+    def _close_step(self, optimizer: int, closed: bool) -> GroupDigests | None:
         digests = None
         try:
             digests = self.writer.close_step(self.step, optimizer=optimizer, closed=closed)
@@ -141,7 +140,7 @@ class Recorder(Seeing):
             self.fail(self.writer.failed)
         return digests
 
-    def _tell_end(self, step: int, digests: npt.NDArray[np.uint64] | None) -> None:
+    def _tell_end(self, step: int, digests: GroupDigests | None) -> None:
         try:
             for call in self.at_end:
                 call(step, digests)

@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 import torch
 from torch.cuda import is_initialized as cuda_is_initialized
+from xxhash import xxh3_128_digest
 
 from bisect_debugger.format.groups import Group
 from probes.recorder import Recorder
@@ -32,6 +33,9 @@ BOUNDARIES_OF_ALL = frozenset(("init", "start", "forward", "end"))
 """Boundaries at which every stream is read; at the others only torch's own."""
 
 
+_NEVER: tuple[None, None] = (None, None)
+
+
 class Streams:
     """Records the state of all known generators at the boundaries of a step."""
 
@@ -49,6 +53,8 @@ class Streams:
         """By boundary; made anew when there is one more stream."""
         self._with_cuda = False
         self._last: dict[str, tuple[bytes, Form]] = {}
+        self._hashed: dict[str, tuple[bytes, tuple[bytes, Form]]] = {}
+        """By stream the state that was hashed last, and what came of it."""
 
     def register(self, name: str, generator: object) -> None:
         """Record one more generator.
@@ -94,7 +100,12 @@ class Streams:
             found = kept.get(stream)
             if found is None:
                 state = read()
-                found = slot.read(state)
+                before, found = self._hashed.get(stream, _NEVER)
+                if state is not before:
+                    found = slot.read(state)
+                    # The very same bytes have the same digest; a tensor may be written to.
+                    if type(state) is bytes and found is not None:
+                        self._hashed[stream] = state, found
                 if found is None:
                     self._recorder.see(slot, state)
                     continue
@@ -140,12 +151,17 @@ def python_reader(source: random.Random) -> Callable[[], bytes]:
     """
     if type(source).getstate is not random.Random.getstate:
         return lambda: repr(source.getstate()).encode()
-    address = id(source) + object.__basicsize__
-    position, words = _memory(address, 4), _memory(address + 4, _TWISTER_BYTES - 4)
+    # Position, then words.
+    memory = _memory(id(source) + object.__basicsize__, _TWISTER_BYTES)
+    read_memory = _reader_of(memory)
+    last: tuple[bytes, object, bytes] = (b"", None, b"")
 
     def read() -> bytes:
-        gauss = repr(source.gauss_next).encode()  # type: ignore[attr-defined]
-        return words.raw + position.raw + gauss
+        nonlocal last
+        raw, gauss = read_memory(), source.gauss_next  # type: ignore[attr-defined]
+        if raw is not last[0] or gauss is not last[1]:
+            last = raw, gauss, raw[4:] + raw[:4] + repr(gauss).encode()
+        return last[2]
 
     laid_out = sys.implementation.name == "cpython" and (
         type(source).__basicsize__ >= object.__basicsize__ + _TWISTER_BYTES
@@ -162,19 +178,36 @@ def bits_reader(bits: np.random.BitGenerator) -> Callable[[], bytes]:
     """A function that reads the state of a numpy bit generator as bytes."""
     if type(bits) is np.random.MT19937:
         # `state` builds a dict and an array (46 us); the struct itself is read in about 1 us.
-        memory = _memory(bits.ctypes.state_address, _TWISTER_BYTES)
-
-        def read(owner: object = bits) -> bytes:
-            # The memory is the owner's, so it is kept.
-            return memory.raw
-
-        return read
+        # The memory is the owner's, so it is kept.
+        return _reader_of(_memory(bits.ctypes.state_address, _TWISTER_BYTES), bits)
     return lambda: _canonical(bits.state)
 
 
 def _memory(address: int, size: int) -> "ctypes.Array[ctypes.c_char]":
     """So many bytes as they stand there whenever they are asked for; they belong to another."""
     return (ctypes.c_char * size).from_address(address)
+
+
+def _reader_of(memory: "ctypes.Array[ctypes.c_char]", owner: object = None) -> Callable[[], bytes]:
+    """A function that copies memory, or returns the bytes of last time if nothing was written.
+
+    Seldom does anybody draw between two boundaries; hashing touches a third of what copying does.
+
+    Args:
+        memory: what is read.
+        owner: what has to live as long as the function does.
+    """
+    last: tuple[bytes, bytes] = (b"", b"")
+
+    def read(owner: object = owner) -> bytes:
+        nonlocal last
+        if xxh3_128_digest(memory) != last[0]:
+            raw = memory.raw
+            # Of the copy, should another thread have drawn meanwhile.
+            last = xxh3_128_digest(raw), raw
+        return last[1]
+
+    return read
 
 
 def legacy_reader(source: np.random.RandomState) -> Callable[[], bytes]:
@@ -195,14 +228,18 @@ def legacy_reader(source: np.random.RandomState) -> Callable[[], bytes]:
     flag, number = _memory(id(source) + place - 8, 4), _memory(id(source) + place, 8)
     bits: np.random.BitGenerator | None = None
     read_bits: Callable[[], bytes] = bytes
+    last: tuple[bytes, bytes, bytes] = (b"", b"", b"")
 
     def read() -> bytes:
-        nonlocal bits, read_bits
+        nonlocal bits, read_bits, last
         # Asked each time: the source may be given other bits.
         now = source._bit_generator
         if now is not bits:
             bits, read_bits = now, bits_reader(now)
-        return read_bits() + flag.raw + number.raw
+        state, waiting = read_bits(), flag.raw + number.raw
+        if state is not last[0] or waiting != last[1]:
+            last = state, waiting, state + waiting
+        return last[2]
 
     told = source.get_state(legacy=False)
     is_as_told = flag.raw + number.raw == _WAITING.pack(told["has_gauss"], told["gauss"])

@@ -119,10 +119,9 @@ class Seeing:
             found = slot.read(value)
             if found is None:
                 return self.see_pieces(slot, self.pieces_of(slot, value), flags)
-            digest, form = found
             # Content that is kept has to be read anyway.
-            if made is not None and form.nbytes >= REUSE_BYTES and not self._keeps_content:
-                self.known.remember(value, digest, form, made)  # type: ignore[arg-type]
+            if made is not None and found[1].nbytes >= REUSE_BYTES and not self._keeps_content:
+                self.known.remember(value, found, made)  # type: ignore[arg-type]
             elif known is not None:
                 self.known.forget(value)
         elif self._is_coarse:

@@ -123,6 +123,10 @@ class Table:
         self._waiting.append(values)
         return self._written + len(self._waiting) - 1
 
+    def extend(self, rows: Sequence[tuple[object, ...]]) -> None:
+        """Add several rows."""
+        self._waiting += rows
+
     def room(self) -> int:
         """Bytes by which writing grows the file at most."""
         return sum(column.room(self._written, len(self._waiting)) for column in self._columns)

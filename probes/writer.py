@@ -17,6 +17,8 @@ import os
 import struct
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +27,9 @@ import numpy.typing as npt
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
+from probes.closing import ClosedStep, ClosedSteps
 from probes.descriptor import reason_of, weak_call
 from probes.file_on_disk import FileOnDisk
-from probes.folding import Folding
 from probes.narration import say
 from probes.run_file import Header, create, full_path, move_to_free_name
 from probes.run_tables import RunTables
@@ -35,7 +37,7 @@ from probes.stats import Stats
 from probes.tables import NO_STATS, fitted, pack_full
 from probes.threads import ThreadNumbers
 
-__all__ = ["Header", "RunWriter"]
+__all__ = ["GroupDigests", "Header", "RunWriter"]
 
 MOST_OPTIMIZERS = 0xFFFF
 """Greatest number of an optimizer that the file holds; those after share it. A program that
@@ -48,6 +50,11 @@ _FAILURES = (OSError, RuntimeError, ValueError, MemoryError)  # of a write to th
 
 _halves = struct.Struct(">QQ").unpack
 """A digest as the file holds it: high and low half."""
+
+
+GroupDigests = Callable[[], npt.NDArray[np.uint64] | None]
+"""Computes the (GROUP_COUNT,) digests of a closed step's groups, where somebody asks; None within a
+signal handler that came while others were computed."""
 
 
 class RunWriter:
@@ -75,7 +82,6 @@ class RunWriter:
         self.path = full_path(path)
         self.failed = ""
         """Why nothing more is written, or empty. Look at it after `close_step`."""
-        self._coarse = header.level == "coarse"
         self._with_stats = header.level in ("stats", "full")
         self._flush_seconds = flush_seconds
         self._pid = os.getpid()
@@ -97,7 +103,12 @@ class RunWriter:
         self.layout_ids: dict[int, int] = {}
         """Ids of the layouts so far, by their seeds."""
         self.threads = ThreadNumbers()
-        self._folding = Folding(self.threads)
+        self._closed = ClosedSteps(
+            self.threads,
+            self._events,
+            self._tables["steps"],
+            keeps_events=header.level != "coarse",
+        )
         self._uncovered: set[str] = set()
         self._algorithms: set[str] = set()
         self._started_at = time.monotonic()
@@ -136,7 +147,7 @@ class RunWriter:
             texts = fitted("buffers", name, component, role, subject, location, kind)
             if not self._inert():
                 self._tables["buffers"].append(*texts, int(group))
-            index = self._buffers[key] = self._folding.add_buffer(group, texts[0].decode())
+            index = self._buffers[key] = self._closed.folding.add_buffer(group, texts[0].decode())
             return index
 
     def event(
@@ -192,8 +203,8 @@ class RunWriter:
     def look(self) -> None:
         """Write closed steps that wait, where it is time; for steps that take long."""
         with self._lock:
-            if not self._inert() and self._events.waits:
-                self._flush_if_due()
+            if not self._inert() and (self._closed.wait or self._events.waits):
+                self._flush_if_due(time.monotonic())
 
     def edge(
         self,
@@ -239,12 +250,14 @@ class RunWriter:
     @property
     def event_count(self) -> int:
         """Events of the closed steps that were kept; 0 at level ``coarse``."""
-        return self._events.rows
+        with self._lock:
+            self._closed.fold()
+            return self._events.rows
 
     def close_step(
         self, step: int, *, optimizer: int = 0, closed: bool = True
-    ) -> npt.NDArray[np.uint64] | None:
-        """Fold the events since the last call into a step.
+    ) -> GroupDigests | None:
+        """Make a step of the events since the last call.
 
         Args:
             step: its number, -1 for init.
@@ -252,7 +265,7 @@ class RunWriter:
             closed: False for a last step that no optimizer step closed.
 
         Returns:
-            (GROUP_COUNT,) digest of each group over this step; None where nothing is written.
+            What computes the digest of each group over this step; None where nothing is written.
         """
         with self._lock:
             if self._inert():
@@ -260,24 +273,18 @@ class RunWriter:
             # A copy first: another thread may append in between, for the next step.
             packed = self.open_step[:]
             del self.open_step[: len(packed)]
-            own, own_groups = self._folding.step(packed, self._events.row, closed=closed)
-            first = self._events.rows
-            if not self._coarse:
-                self._events.append(packed)
-            self._tables["steps"].append(
-                step,
-                first,
-                self._events.rows - first,
-                time.monotonic() - self._started_at,
-                min(optimizer, MOST_OPTIMIZERS),
-                closed,
-                _halves(own),
-                _halves(self._folding.running),
-                own_groups,
-                self._folding.running_groups,
+            now = time.monotonic()
+            ended = self._closed.close(
+                packed, step, now - self._started_at, min(optimizer, MOST_OPTIMIZERS), closed
             )
-            self._flush_if_due()
-            return own_groups
+            self._flush_if_due(now)
+            return partial(self._digests_of, ended)
+
+    def _digests_of(self, step: ClosedStep) -> npt.NDArray[np.uint64] | None:
+        with self._lock:
+            if step.groups is None:
+                self._closed.fold()
+            return step.groups
 
     @property
     def waiting_events(self) -> int:
@@ -307,6 +314,8 @@ class RunWriter:
         with self._lock:
             if self._inert():
                 return
+            # First, so that a failure of it leaves the end to be written by another call.
+            self._closed.fold()
             self._tables["end"].append(*fitted("end", state, reason))
             self._flush()
             if self.failed:
@@ -342,8 +351,8 @@ class RunWriter:
             if not self._inert():
                 self._tables[table].append(*values)
 
-    def _flush_if_due(self) -> None:
-        waited = time.monotonic() - self._flushed_at
+    def _flush_if_due(self, now: float) -> None:
+        waited = now - self._flushed_at
         if waited >= self._flush_seconds and not self._payload.is_writing:
             self._flush()
 
@@ -351,6 +360,7 @@ class RunWriter:
         """Write what waits. Interrupted, it is done again by the next one."""
         # First of all, so that a signal handler in between does not begin a flush of its own.
         self._flushed_at = time.monotonic()
+        self._closed.fold()
         try:
             self._on_disk.make_room(self._all.room())
             self._all.write(self._on_disk.flush)

@@ -368,6 +368,28 @@ VARIANTS: dict[str, Remedy] = {
         ),
         "Stop the other writer: the difference must vanish.",
     ),
+    "written-between": Remedy(
+        "A parameter was written while no optimizer was at work, and not alike in both runs.",
+        (
+            "Find the line that writes it: load_state_dict, copy_, a mask, a clamp, noise, a "
+            "moving average, running statistics.",
+            "Where another thread or process writes it, do so in the training thread at a fixed "
+            "place, or hold a lock over read and update.",
+            "Where the time, a file or a queue decides when it is written, or a draw what is "
+            "written, decide it by the step count and draw from a seeded generator.",
+        ),
+        "Leave that write out in both runs: the difference must vanish.",
+    ),
+    "drawn-gradient": Remedy(
+        "Something was added to the gradients, or they were multiplied by something, that was "
+        "drawn from a generator which does not follow the seed.",
+        (
+            "Look for the noise or the mask that is put on .grad after backward, at the line that "
+            "is named: seed its generator from the run's seed.",
+            "random.SystemRandom, secrets and os.urandom take no seed: use a generator that does.",
+        ),
+        "Leave the noise out in both runs: the gradients must be equal.",
+    ),
     "scaled-gradient": Remedy(
         "All gradients differ by one common factor from equal contributions: they were scaled "
         "otherwise.",

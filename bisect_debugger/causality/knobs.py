@@ -25,6 +25,8 @@ class Knob:
 
 _SEEDS = (Cause.SEED_NOT_APPLIED, Cause.UNSEEDED_INIT, Cause.RNG_STREAM, Cause.DATA_ORDER)
 
+# `addresses` fixes the hash seed as well, so it comes after `hashseed` and speaks for no cause that
+# this one does not: where the hash seed is enough, it is tried first.
 KNOBS: tuple[Knob, ...] = (
     Knob(
         "hashseed",
@@ -40,6 +42,19 @@ KNOBS: tuple[Knob, ...] = (
         ),
         "Something iterates over a set, or uses hash() of a string: sort it where it is iterated; "
         "take zlib.crc32 where a number is needed.",
+    ),
+    Knob(
+        "addresses",
+        "memory at fixed addresses, and PYTHONHASHSEED fixed",
+        frozenset(
+            (
+                Cause.OPTIMIZER_ORDER,
+                Cause.DATA_ORDER,
+                Cause.CONTROL_FLOW,
+            )
+        ),
+        "Something is in the order of addresses: a set of objects or tensors, or what is sorted by "
+        "id() or data_ptr(); keep a list, or the keys of a dict, in the order of insertion.",
     ),
     Knob(
         "entropy",
@@ -135,6 +150,7 @@ KNOBS: tuple[Knob, ...] = (
 
 
 _ALIKE = (
+    frozenset(("hashseed", "addresses")),
     frozenset(("entropy", "seed-all", "simulator-seed")),
     frozenset(("workers", "threads", "switch", "turns", "deterministic")),
     frozenset(("deterministic", "fill-memory")),

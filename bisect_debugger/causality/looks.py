@@ -175,14 +175,25 @@ def no_sibling_equal(case: Case) -> Finding:
 
 @look
 def changed_outside_step(case: Case) -> Finding:
-    """A parameter found changed at the start of a step."""
+    """A parameter found changed although no optimizer stepped."""
     flagged = EventFlag.OUTSIDE_STEP in case.row.flags
     return answered(
         case.row.group is Group.PARAM and flagged,
-        "it was found changed at the start of a step"
+        "it was found changed since it was seen last, and no optimizer stepped in between"
         if flagged
         else "it was not seen to change between steps",
     )
+
+
+@look
+def written_midway(case: Case) -> Finding:
+    """Found changed when its module was called, after the step had begun."""
+    row = case.row
+    before = case.step_rows[: case.step_rows.index(row)] if row in case.step_rows else ()
+    for other in before:
+        if other.group not in (Group.RNG, Group.PARAM):
+            return answered(True, f"{other.name} stands before it in {step_words(row.step)}")
+    return answered(False, f"it was found so where {step_words(row.step)} begins")
 
 
 @look
@@ -317,6 +328,18 @@ def is_another_draw(case: Case) -> Finding:
         far,
         f"{numbers.differing} of {numbers.elements} elements differ, relFro {numbers.rel_fro:.3g} "
         f"(different seed: at least {DIFFERENT_SEED_REL_FRO:g})",
+    )
+
+
+@look
+def differs_throughout(case: Case) -> Finding:
+    """Every element differs."""
+    numbers = case.difference
+    if numbers is None:
+        return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
+    return answered(
+        numbers.differing == numbers.elements,
+        f"{numbers.differing} of {numbers.elements} elements differ",
     )
 
 

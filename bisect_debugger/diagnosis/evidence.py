@@ -62,11 +62,18 @@ def evidence_sentences(case: Case, found: Found, remedy: Remedy) -> tuple[str, .
 
 
 def _merged_sentences(found: Found) -> list[str]:
+    if found.beside:
+        return [
+            f"{found.beside} other gradient(s) of this step differ although their contributions "
+            "are equal; one place between backward and the optimizer may be behind all of them, "
+            "which the recordings do not tell."
+        ]
     if not found.merged:
         return []
     others = ", ".join(printable(other.row.name) for other in found.merged[:3])
     more = f" and {len(found.merged) - 3} more" if len(found.merged) > 3 else ""
-    return [f"The same fault made {others}{more} differ."]
+    why = f": {found.shared}" if found.shared else ""
+    return [f"The same fault made {others}{more} differ{why}."]
 
 
 def _unseeded_calls(case: Case) -> list[str]:

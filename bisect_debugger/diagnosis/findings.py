@@ -22,6 +22,7 @@ from bisect_debugger.diagnosis.model import (
     Zoom,
 )
 from bisect_debugger.diagnosis.refinement import with_cause, with_origins
+from bisect_debugger.diagnosis.refuted import without_refuted
 from bisect_debugger.errors import printable
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair
@@ -142,12 +143,13 @@ def _merged(diagnosis: Diagnosis, value: dict[str, Any]) -> Diagnosis:
         entry = kept.get(_place(origin))
         origins.append(origin if entry is None else _told(origin, entry))
     remarks = _both(_sentences(value["remarks"]), diagnosis.remarks)
-    return replace(
+    told = replace(
         with_origins(diagnosis, origins),
         experiments=tuple(_experiment(entry) for entry in _of(list, value["experiments"])),
         isolation=_isolation(value["isolation"]),
         remarks=remarks,
     )
+    return without_refuted(told)
 
 
 def _told(origin: Origin, entry: dict[str, Any]) -> Origin:

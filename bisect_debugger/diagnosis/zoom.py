@@ -55,6 +55,15 @@ class Zoomed:
         row = found.first_reached if found.row.group is Group.RNG else found.row
         return self._found(row) if row is not None and row.diverges else None
 
+    def line_of(self, found: Found) -> str:
+        """The line where an origin began or was first seen; empty where that is not known.
+
+        Args:
+            found: what the walk found.
+        """
+        finding = self.began(found)
+        return finding.operator.line if finding is not None else ""
+
     def applied(self, origin: Origin, finding: OperatorFinding | None) -> Origin:
         """The origin with operator and line, as far as they are known.
 

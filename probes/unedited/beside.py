@@ -11,11 +11,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from bisect_debugger.format.schema import THREAD_BESIDE
 from probes.unedited.program_threads import is_of_the_program
+from probes.writer import GroupDigests
 
 _MOST_SORTS = 100
 """Sorts of threads that are told of: a program may give each thread a name of its own."""
@@ -40,7 +38,7 @@ class ThreadsBeside:
                 self._see(thread)
         _when_started(self._see)
 
-    def step_closed(self, step: int, digests: npt.NDArray[np.uint64] | None) -> None:
+    def step_closed(self, step: int, digests: GroupDigests | None) -> None:
         """Tell of those that were not told of yet."""
         training = _sort_of(threading.current_thread())
         for sort in tuple(self._seen):

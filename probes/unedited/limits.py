@@ -18,6 +18,7 @@ import numpy.typing as npt
 from bisect_debugger.format.groups import Group
 from probes.unedited.leaving import remove_temporary_folders
 from probes.unedited.output import OutputFile, identity
+from probes.writer import GroupDigests
 
 _EFFECTS = (
     Group.SIMULATOR,
@@ -57,7 +58,7 @@ class Limits:
         self.last = -1
         """The last step that was closed."""
 
-    def step_closed(self, step: int, digests: npt.NDArray[np.uint64] | None) -> None:
+    def step_closed(self, step: int, digests: GroupDigests | None) -> None:
         """Name the file, tell the command, compare, and end the process where it is time."""
         if step < 0:
             return
@@ -80,10 +81,13 @@ class Limits:
         elif self._max_steps is not None and step + 1 >= self._max_steps:
             self._stop(f"stopped after {self._max_steps} steps, as asked")
 
-    def _differs(self, step: int, digests: npt.NDArray[np.uint64] | None) -> bool:
+    def _differs(self, step: int, digests: GroupDigests | None) -> bool:
         if self._reference is None or digests is None:
             return False
-        return self._reference.differs(step, digests, self._output.suffix)
+        groups = digests()
+        if groups is None:
+            return False
+        return self._reference.differs(step, groups, self._output.suffix)
 
     def _tell(self, step: int) -> None:
         now = time.monotonic()

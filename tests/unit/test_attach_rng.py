@@ -144,6 +144,32 @@ def test_python_state_is_read_as_getstate_tells_it() -> None:
         assert read() == told
 
 
+@pytest.mark.parametrize(
+    ("source", "reader", "draw", "get", "put"),
+    [
+        (random.Random(3), python_reader, "random", "getstate", "setstate"),
+        (random.Random(3), python_reader, "gauss", "getstate", "setstate"),
+        (np.random.RandomState(3), legacy_reader, "rand", "get_state", "set_state"),
+        (np.random.RandomState(3), legacy_reader, "randn", "get_state", "set_state"),
+    ],
+)
+def test_a_state_is_copied_only_when_somebody_drew(
+    source: Any, reader: Any, draw: str, get: str, put: str
+) -> None:
+    read = reader(source)
+    begin, first = getattr(source, get)(), read()
+    assert read() is first
+    states = [first]
+    for _ in range(3):
+        getattr(source, draw)()
+        states.append(read())
+        assert read() is states[-1]
+    # Of a pair of normal numbers the second one was there already: only that it waits changes.
+    assert len(set(states)) == len(states)
+    getattr(source, put)(begin)
+    assert read() == first
+
+
 def test_a_generator_with_a_state_of_its_own_is_asked() -> None:
     class Counter(random.Random):
         count = 0
