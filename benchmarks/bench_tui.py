@@ -1,10 +1,14 @@
 """What the terminal UI costs on long runs: first paint, a page, a verdict, memory.
 
     python benchmarks/bench_tui.py [--steps 10000,100000,1000000] [--level coarse] [--events 6]
+    python benchmarks/bench_tui.py --large
 
 The command is started in a pseudo-terminal on real recordings, keys are typed, and what arrives at
 the terminal is timed. First paint is counted from the start of the process, less what the
 interpreter needs to start and do nothing. A page ends with the last byte before a silence.
+
+`--large` is two recordings of 20,000,000 events at level digest: 20,000 steps of 1,000 events, for
+which about 1.2 GB of room is needed. There the events of a step are paged through as well.
 """
 
 import argparse
@@ -62,12 +66,12 @@ def write_run(path: Path, steps: int, events: int, level: str, onset: int | None
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Seconds, and MB."""
+    """Seconds, and MB; no pages of events where none were recorded."""
 
     first_paint: float
     verdict: float
-    page: float
-    slowest_page: float
+    pages: list[float]
+    event_pages: list[float]
     overview: float
     memory: float
 
@@ -123,19 +127,36 @@ def greatest_memory(pid: int) -> float:
     return float(psutil.Process(pid).memory_info().rss) / 1e6
 
 
-def measure(a: Path, b: Path) -> Measured:
-    """Open two runs, page through them, look at the whole, leave."""
+def measure(a: Path, b: Path, level: str) -> Measured:
+    """Open two runs, page through steps and events, look at the whole, leave."""
     command = [sys.executable, "-m", "bisect_debugger.cli", "open", str(a), str(b)]
     screen = Screen(command)
     first = screen.wait_for(b"Opening") - interpreter_start()
     verdict = screen.wait_for(b"Verdict: ") - interpreter_start()
     screen.type(b"3")
-    screen.type(b"g")
-    pages = [screen.type(b"\x1b[6~") for _ in range(PAGES)] + [screen.type(b"G")]
+    pages = page_through(screen)
     overview = sum(screen.type(b"Z") for _ in range(14))
+    event_pages = []
+    if level != "coarse":
+        screen.type(b"f")
+        screen.type(b"u")
+        event_pages = page_through(screen)
     memory = screen.memory()
     screen.leave()
-    return Measured(first, verdict, statistics.median(pages), max(pages), overview, memory)
+    return Measured(first, verdict, pages, event_pages, overview, memory)
+
+
+def page_through(screen: Screen) -> list[float]:
+    """Seconds of each page from the beginning on, and of a leap to the end."""
+    screen.type(b"g")
+    return [screen.type(b"\x1b[6~") for _ in range(PAGES)] + [screen.type(b"G")]
+
+
+def page_words(pages: list[float]) -> str:
+    """Median and slowest in ms."""
+    if not pages:
+        return f"{'none recorded':>17}"
+    return f"{1e3 * statistics.median(pages):>6.0f} ms {1e3 * max(pages):>5.0f} ms"
 
 
 def interpreter_start() -> float:
@@ -155,21 +176,26 @@ def main() -> None:
     parser.add_argument("--level", default="coarse")
     parser.add_argument("--events", type=int, default=6, help="events a step")
     parser.add_argument("--folder", type=Path, help="keep the runs here, and use what is here")
+    parser.add_argument("--large", action="store_true", help="20,000,000 events at level digest")
     chosen = parser.parse_args()
+    if chosen.large:
+        chosen.steps, chosen.events, chosen.level = "20000", 1000, "digest"
     with tempfile.TemporaryDirectory() as temporary:
         folder = chosen.folder or Path(temporary)
-        print("steps      first paint  verdict  page median  slowest  zoomed out  memory")
+        print("           first              page of steps      page of events     zoomed")
+        print("steps      paint    verdict   median   slowest   median   slowest   out      memory")
         for steps in map(int, chosen.steps.split(",")):
             pair = [folder / f"{side}-{steps}.h5" for side in "ab"]
             for path, onset in zip(pair, (None, steps * 6 // 10), strict=True):
                 if not path.exists():
                     write_run(path, steps, chosen.events, chosen.level, onset)
-            measure(*pair)  # once, so that the files are in the system's cache
-            found = measure(*pair)
+            # Once before, so that the files are in the system's cache.
+            measure(pair[0], pair[1], chosen.level)
+            found = measure(pair[0], pair[1], chosen.level)
             print(
-                f"{steps:<10} {found.first_paint:>8.2f} s {found.verdict:>8.2f} s "
-                f"{1e3 * found.page:>8.0f} ms {1e3 * found.slowest_page:>6.0f} ms "
-                f"{found.overview:>8.2f} s {found.memory:>5.0f} MB"
+                f"{steps:<9}{found.first_paint:>6.2f} s {found.verdict:>7.2f} s "
+                f"{page_words(found.pages)}  {page_words(found.event_pages)} "
+                f"{found.overview:>7.2f} s {found.memory:>6.0f} MB"
             )
 
 

@@ -33,7 +33,8 @@ def twin(
         UsageError: the arguments make no sense, or nothing was recorded.
         TrainerFailed: the trainer ended with an error of its own.
     """
-    from bisect_debugger.driver.twins import Plan, run_twins
+    from bisect_debugger.driver.plan import Plan
+    from bisect_debugger.driver.twins import run_twins
     from bisect_debugger.errors import UsageError
 
     if isinstance(command, (str, bytes)):

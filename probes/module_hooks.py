@@ -47,6 +47,8 @@ _NO_GRAD = int(EventFlag.NO_GRAD)
 _EVAL_MODE = int(EventFlag.EVAL_MODE)
 _RECOMPUTE = int(EventFlag.RECOMPUTE)
 _DATA = Group.DATA
+_MOST_PASSES = 16
+"""Most passes of one step: a root may be a cell that is called for each token."""
 _number = itertools.count()
 
 
@@ -64,6 +66,7 @@ class ModuleHooks:
         edges: Edges,
         gradients: OutputGradients,
         at_forward: Callable[[bool], None],
+        at_call: Callable[[str], None],
         unknown: Callable[[torch.nn.Module], None] | None = None,
     ) -> None:
         """Hook every module; `add` says which are recorded.
@@ -73,12 +76,15 @@ class ModuleHooks:
             edges: finds what inputs were computed from.
             gradients: hooks the outputs for their gradients.
             at_forward: called before a step's first forward, with whether the step began with it.
+            at_call: called with the path of a module before its first call in a pass: in a step,
+                or in a call of a root.
             unknown: called with a module that was not added, before its forward; it may be added
                 there.
         """
         self.recorder = recorder
         self._edges, self._produced, self._consumed = edges, edges.output, edges.consumed
-        self._at_forward = at_forward
+        self._at_forward, self._at_call = at_forward, at_call
+        self._pass = self._passes = 0
         self._keeps_edges = self._marks_outputs = edges.are_kept
         self._forward_step = INIT_STEP
         self._enclosed: Callable[[], bool] | None = None
@@ -205,9 +211,10 @@ class ModuleHooks:
             flags |= _EVAL_MODE
         if _current_graph_task_id() != -1:
             flags |= _RECOMPUTE
-        elif self._forward_step != recorder.step and recorder.is_steppers():
-            self._forward_step = recorder.step
-            self._at_forward(fresh)
+        elif (
+            ports.called_in != self._pass or self._forward_step != recorder.step
+        ) and recorder.is_steppers():
+            self._begin_call(ports, fresh)
         inputs = ports.inputs
         for index, value in enumerate(args):
             if type(value) is torch.Tensor:
@@ -216,6 +223,18 @@ class ModuleHooks:
                 self._several(ports, index, value, flags)
         for key, value in kwargs.items() if kwargs else ():
             self._several(ports, key, value, flags)
+
+    def _begin_call(self, ports: Ports, fresh: bool) -> None:
+        """A module is called for the first time in a pass, or it is a root, which begins one."""
+        if self._forward_step != self.recorder.step:
+            self._forward_step = self.recorder.step
+            self._pass, self._passes = self._pass + 1, 0
+            self._at_forward(fresh)
+        if ports.name.is_root and self._passes < _MOST_PASSES:
+            self._pass, self._passes = self._pass + 1, self._passes + 1
+        else:
+            ports.called_in = self._pass
+        self._at_call(ports.name.path)
 
     def _several(self, ports: Ports, key: int | str, value: object, flags: int) -> None:
         # A tensor of a class of the trainer's own would notice being looked at.

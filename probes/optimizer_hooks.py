@@ -150,6 +150,7 @@ class OptimizerProbe:
         self._depth += 1
         if self._depth > 1:
             return None
+        self.recorder.stepping = True
         closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
         if not callable(closure):
             self._gradients(optimizer)

@@ -1,4 +1,4 @@
-"""Parameters and module buffers: at init, after each step, and changed between steps."""
+"""Parameters and module buffers: at init, after each step, and changed by no optimizer."""
 
 from collections.abc import Callable, Collection, Iterable
 
@@ -6,6 +6,7 @@ import torch
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
+from probes.known import version_of
 from probes.names import Held, TensorName
 from probes.recorder import Piece, Recorder
 from probes.slots import LEFT_OUT, Form, Slot
@@ -22,6 +23,8 @@ class Parameters:
         self._recorder = recorder
         self._known_at = INIT_STEP
         self._watched: list[_Watched] = []
+        self._counted: dict[str, tuple[_Watched, ...]] = {}
+        """Parameters by the path of a module that holds them."""
         self.early: Callable[[torch.Tensor], tuple[bytes, Form] | None] = lambda tensor: None
         """Tells what was read of a parameter when somebody looked before it was added."""
 
@@ -42,6 +45,7 @@ class Parameters:
         slots = {id(watched.slot) for watched in new}
         kept = [watched for watched in self._watched if id(watched.slot) not in slots]
         self._watched = kept + new
+        self._count(new)
 
     def after_step(self, stepped: Collection[torch.Tensor]) -> None:
         """Their values after an optimizer step, where they took part in it or changed.
@@ -64,21 +68,57 @@ class Parameters:
         """
         if self._recorder.step > self._known_at + 1:
             self._see_all(0)
+            for watched in self._watched:
+                watched.note_writes(watched.held.tensor)
             return
         for watched in self._watched:
-            tensor, slot = watched.held.tensor, watched.slot
-            if tensor is None or watched.digest is None or slot.buffer == LEFT_OUT:
+            tensor = watched.held.tensor
+            watched.note_writes(tensor)
+            self._see_changed(watched, tensor)
+
+    def before_call(self, module: str) -> None:
+        """Those of a module that somebody wrote in the middle of a step, ahead of its call.
+
+        What an optimizer writes while it steps is its own affair. Only writes that torch counts
+        are seen; all others are at the next step's begin.
+
+        Args:
+            module: the module's path.
+        """
+        if self._recorder.stepping:
+            return
+        for watched in self._counted.get(module, ()):
+            tensor = watched.held.tensor
+            if watched.was_written(tensor):
+                watched.note_writes(tensor)
+                self._see_changed(watched, tensor)
+
+    def _see_changed(self, watched: "_Watched", tensor: torch.Tensor | None) -> None:
+        """Record what is not as it was when it was seen last, though no optimizer stepped."""
+        slot = watched.slot
+        if tensor is None or watched.digest is None or slot.buffer == LEFT_OUT:
+            return
+        found = slot.read(tensor)
+        if found is None:
+            pieces = self._recorder.pieces_of(slot, tensor)
+            digest = _joined(pieces)
+            if digest != watched.digest:
+                self._recorder.see_pieces(slot, pieces, _OUTSIDE_STEP)
+            watched.digest = digest
+        elif found[0] != watched.digest:
+            watched.digest = found[0]
+            self._recorder.see_again(slot, tensor, *found, _OUTSIDE_STEP)
+
+    def _count(self, new: Iterable["_Watched"]) -> None:
+        """Look for writes to these from now on; what a forward writes by itself is no matter."""
+        for watched in new:
+            watched.note_writes(watched.held.tensor)
+            if watched.held.is_buffer:
                 continue
-            found = slot.read(tensor)
-            if found is None:
-                pieces = self._recorder.pieces_of(slot, tensor)
-                digest = _joined(pieces)
-                if digest != watched.digest:
-                    self._recorder.see_pieces(slot, pieces, _OUTSIDE_STEP)
-                watched.digest = digest
-            elif found[0] != watched.digest:
-                watched.digest = found[0]
-                self._recorder.see_again(slot, tensor, *found, _OUTSIDE_STEP)
+            held = watched.held
+            for owner in {name.owner.path for name in (held.name, *held.aliases)}:
+                same = [one for one in self._counted.get(owner, ()) if one.slot is not watched.slot]
+                self._counted[owner] = (*same, watched)
 
     def _see_first(self, watched: "_Watched") -> None:
         tensor, slot = watched.held.tensor, watched.slot
@@ -152,13 +192,32 @@ class Parameters:
 
 
 class _Watched:
-    """A parameter or buffer with the digest it was last seen with."""
+    """A parameter or buffer with the digest it was last seen with.
 
-    __slots__ = ("aliases", "digest", "held", "slot")
+    Another tensor may stand in its place within a step, as functional calls put one there: only
+    writes to the one that was there count.
+    """
+
+    __slots__ = ("_identity", "_version", "aliases", "digest", "held", "slot")
 
     def __init__(self, held: Held, slot: Slot, aliases: list[Slot]) -> None:
         self.held, self.slot, self.aliases = held, slot, aliases
         self.digest: bytes | None = None
+        self._identity = self._version = 0
+
+    def note_writes(self, tensor: torch.Tensor | None) -> None:
+        """Count writes from now on; a tensor of a class of its own would notice being asked."""
+        plain = type(tensor) in (torch.nn.Parameter, torch.Tensor)
+        self._identity = id(tensor) if plain else 0
+        self._version = version_of(tensor) if plain and tensor is not None else 0
+
+    def was_written(self, tensor: torch.Tensor | None) -> bool:
+        """Torch counted a write since."""
+        return (
+            tensor is not None
+            and id(tensor) == self._identity
+            and version_of(tensor) != self._version
+        )
 
 
 def _joined(pieces: Iterable[Piece]) -> bytes | None:

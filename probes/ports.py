@@ -22,6 +22,7 @@ class Ports:
         "_outputs",
         "_recorder",
         "bare_output",
+        "called_in",
         "inputs",
         "keywords",
         "name",
@@ -41,6 +42,8 @@ class Ports:
         self._outputs: dict[str, tuple[Slot, GradientHook]] = {}
         self.bare_output: tuple[Slot, GradientHook] | None = None
         """Where an output goes that is a tensor and no container."""
+        self.called_in = -1
+        """The pass in which the module was called last; see `ModuleHooks`."""
 
     def input(self, key: int | str, path: str, is_batch: bool) -> Slot:
         """Where an argument goes: the batch as it comes in, else a module's input."""

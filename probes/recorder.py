@@ -27,6 +27,7 @@ class Recorder(Seeing):
 
     Attributes:
         begun: something of this step was seen.
+        stepping: an optimizer is at work.
         stepper: number of the thread that steps the optimizer, as far as is known.
         active: events are taken at this moment and in this process.
         failed: why recording stopped, or empty.
@@ -42,6 +43,7 @@ class Recorder(Seeing):
         """Record into a writer what the selection takes."""
         super().__init__(writer, selection)
         self.begun = True
+        self.stepping = False
         self.active = True
         self.failed = ""
         self.closed = False
@@ -85,7 +87,7 @@ class Recorder(Seeing):
             if self.active:
                 digests = self._close_step(optimizer, closed)
             self.step += 1
-            self.begun = False
+            self.begun = self.stepping = False
             self.known.clear()
             self.ran.clear()
             self._keep_content()

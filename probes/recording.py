@@ -100,7 +100,12 @@ class Recording:
         self._growth = Growth(self.names)
         self._probes.append(self._growth)
         self._modules = ModuleHooks(
-            self.recorder, edges, OutputGradients(self.recorder), self._before_forward, unknown
+            self.recorder,
+            edges,
+            OutputGradients(self.recorder),
+            self._before_forward,
+            self._parameters.before_call,
+            unknown,
         )
         self._probes.append(self._modules)
         self.recorder.at_end.append(self._listen)

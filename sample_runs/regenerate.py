@@ -20,7 +20,8 @@ from pathlib import Path
 
 from bisect_debugger.diagnosis import Diagnosis, Verdict, diagnose_pair
 from bisect_debugger.diagnosis.findings import NAME, keep
-from bisect_debugger.driver.twins import Plan, run_twins
+from bisect_debugger.driver.plan import Plan
+from bisect_debugger.driver.twins import run_twins
 from bisect_debugger.note import render_note
 from bisect_debugger.twins import open_pair
 

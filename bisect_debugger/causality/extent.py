@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bisect_debugger.causality.constants import is_constant
-from bisect_debugger.causality.names import ancestors, is_under, related
+from bisect_debugger.causality.names import ancestors, is_under, related, root_of_batch
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP
 from bisect_debugger.twins.model import Row
@@ -33,6 +33,23 @@ def decides_order(row: Row, rows: Sequence[Row]) -> str:
     if row.group not in (Group.GRAD, Group.OPTIM):
         return row.component
     return next((r.component for r in rows if r.group is Group.OPTIM), "optimizer")
+
+
+def made_by(row: Row, rows: Sequence[Row]) -> str:
+    """The module whose code made the value of an origin: inputs are made by who calls.
+
+    Args:
+        row: the origin.
+        rows: of its step.
+    """
+    if row.group is not Group.FORWARD or not row.role.startswith("in"):
+        return row.component
+    ran = {
+        root_of_batch(other.name) if other.group is Group.DATA else other.component
+        for other in rows
+        if other.group in (Group.FORWARD, Group.DATA)
+    }
+    return next((each for each in ancestors(row.component) if each in ran), row.component)
 
 
 def says_nothing(row: Row) -> bool:

@@ -1,5 +1,6 @@
 """What each knob changes, which causes it speaks for, and what to do when it is the one."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from bisect_debugger.causality.causes import Cause
@@ -24,6 +25,8 @@ class Knob:
 
 _SEEDS = (Cause.SEED_NOT_APPLIED, Cause.UNSEEDED_INIT, Cause.RNG_STREAM, Cause.DATA_ORDER)
 
+# `addresses` fixes the hash seed as well, so it comes after `hashseed` and speaks for no cause that
+# this one does not: where the hash seed is enough, it is tried first.
 KNOBS: tuple[Knob, ...] = (
     Knob(
         "hashseed",
@@ -39,6 +42,19 @@ KNOBS: tuple[Knob, ...] = (
         ),
         "Something iterates over a set, or uses hash() of a string: sort it where it is iterated; "
         "take zlib.crc32 where a number is needed.",
+    ),
+    Knob(
+        "addresses",
+        "memory at fixed addresses, and PYTHONHASHSEED fixed",
+        frozenset(
+            (
+                Cause.OPTIMIZER_ORDER,
+                Cause.DATA_ORDER,
+                Cause.CONTROL_FLOW,
+            )
+        ),
+        "Something is in the order of addresses: a set of objects or tensors, or what is sorted by "
+        "id() or data_ptr(); keep a list, or the keys of a dict, in the order of insertion.",
     ),
     Knob(
         "entropy",
@@ -134,6 +150,7 @@ KNOBS: tuple[Knob, ...] = (
 
 
 _ALIKE = (
+    frozenset(("hashseed", "addresses")),
     frozenset(("entropy", "seed-all", "simulator-seed")),
     frozenset(("workers", "threads", "switch", "turns", "deterministic")),
     frozenset(("deterministic", "fill-memory")),
@@ -163,3 +180,23 @@ def in_order_for(
 def knob_called(name: str) -> Knob:
     """The knob of a name."""
     return next(knob for knob in KNOBS if knob.name == name)
+
+
+def knobs_words(names: Collection[str]) -> str:
+    """Which knobs are on, in few words: of many those that are off are named; empty for none."""
+    off = [knob.name for knob in KNOBS if knob.name not in names]
+    if not off:
+        return "all knobs"
+    if len(off) < len(KNOBS) / 2:
+        return f"all but {' + '.join(off)}"
+    return " + ".join(names)
+
+
+def changes_words(names: Collection[str]) -> str:
+    """What these knobs change, a clause that is as short; empty for none."""
+    off = [knob.meaning for knob in KNOBS if knob.name not in names]
+    if not off:
+        return "every condition"
+    if len(off) < len(KNOBS) / 2:
+        return f"every condition but {'; '.join(off)}"
+    return "; ".join(knob_called(name).meaning for name in names)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from bisect_debugger.causality.case import Answer, Case, Finding
 from bisect_debugger.causality.names import is_action as names_an_action
+from bisect_debugger.causality.turns import turns_words
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from bisect_debugger.format.words import step_words
@@ -123,7 +124,8 @@ def same_layout(case: Case) -> Finding:
 def only_moved(case: Case) -> Finding:
     """Equal content at another place."""
     if case.row.moved and not case.row.status.diverges:
-        return answered(True, f"{case.row.name} is equal, and its place in the step is not")
+        words = f"{case.row.name} is equal, and its place is not: {turns_words(case)}"
+        return answered(True, words)
     return answered(False, "the contents differ")
 
 
@@ -175,14 +177,25 @@ def no_sibling_equal(case: Case) -> Finding:
 
 @look
 def changed_outside_step(case: Case) -> Finding:
-    """A parameter found changed at the start of a step."""
+    """A parameter found changed although no optimizer stepped."""
     flagged = EventFlag.OUTSIDE_STEP in case.row.flags
     return answered(
         case.row.group is Group.PARAM and flagged,
-        "it was found changed at the start of a step"
+        "it was found changed since it was seen last, and no optimizer stepped in between"
         if flagged
         else "it was not seen to change between steps",
     )
+
+
+@look
+def written_midway(case: Case) -> Finding:
+    """Found changed when its module was called, after the step had begun."""
+    row = case.row
+    before = case.step_rows[: case.step_rows.index(row)] if row in case.step_rows else ()
+    for other in before:
+        if other.group not in (Group.RNG, Group.PARAM):
+            return answered(True, f"{other.name} stands before it in {step_words(row.step)}")
+    return answered(False, f"it was found so where {step_words(row.step)} begins")
 
 
 @look
@@ -317,6 +330,18 @@ def is_another_draw(case: Case) -> Finding:
         far,
         f"{numbers.differing} of {numbers.elements} elements differ, relFro {numbers.rel_fro:.3g} "
         f"(different seed: at least {DIFFERENT_SEED_REL_FRO:g})",
+    )
+
+
+@look
+def differs_throughout(case: Case) -> Finding:
+    """Every element differs."""
+    numbers = case.difference
+    if numbers is None:
+        return Finding(Answer.NOT_RECORDED, "no values were recorded (level full has them)")
+    return answered(
+        numbers.differing == numbers.elements,
+        f"{numbers.differing} of {numbers.elements} elements differ",
     )
 
 

@@ -114,6 +114,8 @@ RULES: dict[Group, tuple[Tier, ...]] = {
         Tier("hyper-parameters", after.hyper_parameters),
         Tier("what flowed through its module", after.running_statistics),
         Tier("parameters that it copies", after.copied_parameters),
+        _streams(before.drawn_for_writing, "the random streams drawn from to write it"),
+        Tier("what the step computed before it was written", after.written_from, certain=False),
         Tier("parameters of its shape", after.parameters_of_its_shape, certain=False),
         Tier("what was there when it appeared", before.made_late, certain=False),
     ),

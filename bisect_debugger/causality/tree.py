@@ -8,6 +8,8 @@ from bisect_debugger.causality import circumstances, operator_looks
 from bisect_debugger.causality.causes import Cause
 from bisect_debugger.causality.nodes import EITHER, YES, Leaf, Node, ask
 from bisect_debugger.causality.tree_computed import COMPUTED
+from bisect_debugger.causality.tree_gradient import GRADIENT
+from bisect_debugger.causality.tree_written import WRITTEN
 
 __all__ = ["ROOT", "TREE", "WINDOW", "circumstances", "operator_looks"]
 
@@ -29,19 +31,6 @@ TREE: dict[str, Node] = {
         "changed_outside_step",
         "outside-loaded",
         "is-fed",
-    ),
-    "outside-loaded": ask(
-        "Was a saved state brought back just before?",
-        "loaded_just_before",
-        "resume-state",
-        "async-update",
-        "outside-first",
-    ),
-    "outside-first": ask(
-        "Is it the first step that was recorded?",
-        "is_first_training_step",
-        "resume-state",
-        "async-update",
     ),
     # Batches of another order may have other shapes, so this is asked before these.
     "is-fed": ask("Is it a batch or a replay sample?", "is_fed", "fed-shifted", "presence"),
@@ -123,8 +112,9 @@ TREE: dict[str, Node] = {
         "Is it the backward pass alone that goes another way?",
         "only_backward_moved",
         "reduction-order",
-        "control-flow",
+        "other-turns",
     ),
+    "other-turns": Leaf(Cause.CONTROL_FLOW, "other-turns"),
     # --- random streams
     "is-rng": ask("Is it the state of a random generator?", "is_rng", "rng-first", "is-init"),
     "rng-first": ask(
@@ -319,21 +309,6 @@ TREE: dict[str, Node] = {
         "grad-scaled",
         "is-param",
     ),
-    "grad-scaled": ask(
-        "Do all its elements differ by one common factor?",
-        "has_common_factor",
-        "scaled-gradient",
-        "grad-changed",
-    ),
-    "scaled-gradient": Leaf(Cause.REDUCTION_ORDER, "scaled-gradient"),
-    "grad-changed": ask(
-        "Do few elements differ, or all by more than the order of a sum explains?",
-        "is_no_reordered_sum",
-        "changed-gradient",
-        "reduction-order",
-        judged=EITHER,
-    ),
-    "changed-gradient": Leaf(Cause.REDUCTION_ORDER, "changed-gradient"),
     "is-param": ask(
         "Is it a parameter or module buffer after the step, with equal gradient and moments?",
         "is_param",
@@ -346,6 +321,8 @@ TREE: dict[str, Node] = {
         "optimizer-order",
         "async-update",
     ),
+    **GRADIENT,
+    **WRITTEN,
     **COMPUTED,
     **{cause.value: Leaf(cause) for cause in Cause},
 }

@@ -6,7 +6,7 @@ from bisect_debugger.causality.ledger import NONE, Origins
 from bisect_debugger.causality.names import ancestors, is_under, root_of_batch
 from bisect_debugger.causality.place import Place
 from bisect_debugger.format.groups import Group
-from bisect_debugger.format.schema import INIT_STEP
+from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from bisect_debugger.twins.model import Row
 
 # --- backward ---------------------------------------------------------------------------
@@ -192,6 +192,13 @@ def running_statistics(place: Place) -> Origins:
         [Group.FORWARD, Group.DATA],
         lambda row: is_under(row.component, component) or row.group is Group.DATA,
     )
+
+
+def written_from(place: Place) -> Origins:
+    """A write that no optimizer makes may follow all that its step holds: a descent by hand."""
+    if EventFlag.OUTSIDE_STEP not in place.row.flags:
+        return NONE
+    return downstream(place) | place.ledger.where_in_step([Group.GRAD_SCRATCH], lambda row: True)
 
 
 def copied_parameters(place: Place) -> Origins:

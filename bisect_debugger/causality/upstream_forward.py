@@ -16,7 +16,7 @@ from bisect_debugger.causality.names import (
 )
 from bisect_debugger.causality.place import Place
 from bisect_debugger.format.groups import Group
-from bisect_debugger.format.schema import INIT_STEP
+from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from bisect_debugger.twins.model import Row
 
 # --- random streams ---------------------------------------------------------------------
@@ -75,6 +75,13 @@ def framework_stream(place: Place) -> Origins:
     if not place.row.is_first_value:
         return NONE
     return place.ledger.where([Group.RNG], lambda row: row.component.startswith("rng.torch"))
+
+
+def drawn_for_writing(place: Place) -> Origins:
+    """A write that no optimizer makes may write what was drawn: noise, or which weights to keep."""
+    if EventFlag.OUTSIDE_STEP not in place.row.flags:
+        return NONE
+    return drawn_since_last_step(place)
 
 
 # --- data -------------------------------------------------------------------------------

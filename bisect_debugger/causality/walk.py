@@ -8,6 +8,7 @@ it is a new origin. Equal events clear their buffer.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from bisect_debugger.causality.beside import exchanged
 from bisect_debugger.causality.dataflow import Dataflow, outputs_by_content
 from bisect_debugger.causality.doubt import Doubt
 from bisect_debugger.causality.extent import (
@@ -55,6 +56,8 @@ class Found:
             or a thread beside the training alone.
         opened: it differs where a window opens, and may have differed before.
         merged: other origins that turned out to be the same fault.
+        shared: what says that they are, a clause; or empty.
+        beside: origins of its group in its step of which that is not known.
     """
 
     row: Row
@@ -68,6 +71,8 @@ class Found:
     reached_training: bool = False
     opened: bool = False
     merged: list["Found"] = field(default_factory=list)
+    shared: str = ""
+    beside: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +206,17 @@ class Walk:
         )
         news = self._reached_count()
         training = self._in_disorder = False
+        swapped = exchanged(rows)
         for index, row in enumerate(rows):
-            if not row.status.diverges:
+            if not row.status.diverges or index in swapped:
                 self._ledger.clear(row)
             if row.shuffled:
                 self._doubt.note_shuffled(row)
-            if not row.diverges or (row.group in OUTSIDE_TRAINING and not row.status.diverges):
+            if (
+                index in swapped
+                or not row.diverges
+                or (row.group in OUTSIDE_TRAINING and not row.status.diverges)
+            ):
                 continue
             self._differing += 1
             if is_of_training(row):

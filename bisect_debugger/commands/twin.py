@@ -13,8 +13,9 @@ from bisect_debugger.commands.terminal import opens_ui
 from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis.as_json import as_json
 from bisect_debugger.driver.narration import narrate, pass_on
+from bisect_debugger.driver.plan import Plan, TwinResult
 from bisect_debugger.driver.reporting import Watch
-from bisect_debugger.driver.twins import Plan, TwinResult, run_twins
+from bisect_debugger.driver.twins import run_twins
 from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.note import render_note
 from bisect_debugger.progress import Listener, Stop

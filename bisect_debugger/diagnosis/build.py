@@ -6,6 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 from bisect_debugger.causality.conclusion import conclude
+from bisect_debugger.causality.extent import made_by
 from bisect_debugger.causality.tree_computed import WRITTEN_OUTSIDE
 from bisect_debugger.causality.walk import Found, WalkResult
 from bisect_debugger.diagnosis.cases import case_of
@@ -13,6 +14,7 @@ from bisect_debugger.diagnosis.ending import origin_of_ends
 from bisect_debugger.diagnosis.ends import verdict_of_ends
 from bisect_debugger.diagnosis.evidence import evidence_sentences
 from bisect_debugger.diagnosis.findings import recalled
+from bisect_debugger.diagnosis.generators import drawn_from
 from bisect_debugger.diagnosis.merging import one_per_fault
 from bisect_debugger.diagnosis.model import (
     Alternative,
@@ -78,7 +80,8 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
     walk = walk_pair(pair)
     training = first_training_row(pair)
     raced = training is not None and stepped_otherwise(pair, training)
-    faults = [] if raced else one_per_fault(pair, walk.origins)
+    zoomed = Zoomed(pair)
+    faults = [] if raced else one_per_fault(pair, walk.origins, zoomed.line_of)
     judged = (
         Judged(Verdict.INCONCLUSIVE, RACED_WORDS)
         if raced
@@ -90,8 +93,8 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
         key=lambda found: (-len(found.contaminated), found.row.step),
     )
     silent = [found for found in faults if not found.reached_training]
-    zoomed = Zoomed(pair)
     origins = tuple(_zoomed_origin(pair, found, zoomed) for found in reaching)
+    origins, silent = drawn_from(origins, silent)
     if training is None and judged.verdict is Verdict.DIVERGED:
         origins = origin_of_ends(pair)
     diagnosis = Diagnosis(
@@ -183,10 +186,15 @@ def _origin(pair: Pair, found: Found, began: OperatorFinding | None = None) -> O
     case = replace(case_of(pair, found), operator=began)
     conclusion = conclude(case)
     if conclusion.leaf.variant == WRITTEN_OUTSIDE:
-        found = _as_written(found, case.written_outside[0])
+        found = _blamed(found, case.written_outside[0])
+    elif found.component == found.row.component:
+        found = _blamed(found, made_by(found.row, case.step_rows))
     cause = conclusion.leaf.cause
-    levels = {case.facts_a.level, case.facts_b.level}
-    remedy = conclusion.leaf.remedy.for_level("full" if levels == {"full"} else "")
+    runs = (case.facts_a, case.facts_b)
+    remedy = conclusion.leaf.remedy.for_runs(
+        with_values=all(facts.level == "full" for facts in runs),
+        on_cpu=all(facts.environment.get("devices") == "cpu" for facts in runs),
+    )
     row = found.row
     reached = _reached(found.first_reached)
     return Origin(
@@ -215,8 +223,8 @@ def _origin(pair: Pair, found: Found, began: OperatorFinding | None = None) -> O
     )
 
 
-def _as_written(found: Found, component: str) -> Found:
-    """What is written by somebody else is at fault, and not where that was first seen."""
+def _blamed(found: Found, component: str) -> Found:
+    """What made or wrote it is at fault, and not where that was first seen."""
     if component == found.component:
         return found
     reached = {found.component: found.row, **found.contaminated}

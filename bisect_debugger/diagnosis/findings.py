@@ -22,6 +22,7 @@ from bisect_debugger.diagnosis.model import (
     Zoom,
 )
 from bisect_debugger.diagnosis.refinement import with_cause, with_origins
+from bisect_debugger.diagnosis.refuted import without_refuted
 from bisect_debugger.errors import printable
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair
@@ -34,6 +35,7 @@ _LONGEST_TEXT = 4096
 _HIGHEST = 1 << 63
 
 T = TypeVar("T")
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 _DAMAGED = "What earlier runs told about these twins ({}) cannot be read, and is left out."
 
 
@@ -63,16 +65,37 @@ def keep(diagnosis: Diagnosis, plain: Diagnosis, pair: Pair) -> Path:
 
 def recalled(diagnosis: Diagnosis, pair: Pair) -> Diagnosis:
     """The diagnosis with what was kept about this very pair, if something was."""
-    path = pair.a.path.with_name(NAME)
     try:
-        if not path.is_file() or path.stat().st_size > MOST_BYTES:
-            return diagnosis
-        value = json.loads(path.read_bytes())
-        if value["version"] != VERSION or value["runs"] != [_mark(pair.a), _mark(pair.b)]:
+        value = _read(pair.a.path)
+        if value is None or value["runs"] != [_mark(pair.a), _mark(pair.b)]:
             return diagnosis
         return _merged(diagnosis, value)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except _UNREADABLE:
         return replace(diagnosis, remarks=(*diagnosis.remarks, _DAMAGED.format(NAME)))
+
+
+def experimented_on(pair: Pair) -> tuple[Path, Path] | None:
+    """The other pair in the folder of this one that experiments were kept about, or None."""
+    path = pair.a.path
+    try:
+        value = _read(path)
+        if value is None or not _of(list, value["experiments"]):
+            return None
+        first, second = (_of(str, mark[0]) for mark in _of(list, value["runs"]))
+        # Names alone, whatever stands there: nothing leads out of the folder.
+        found = path.with_name(first), path.with_name(second)
+    except _UNREADABLE:
+        return None
+    return None if found == (path, pair.b.path) else found
+
+
+def _read(run: Path) -> dict[str, Any] | None:
+    """What was kept beside a run, not looked at yet; None where nothing was."""
+    path = run.with_name(NAME)
+    if not path.is_file() or path.stat().st_size > MOST_BYTES:
+        return None
+    value: dict[str, Any] = json.loads(path.read_bytes())
+    return value if value["version"] == VERSION else None
 
 
 def _mark(run: Run) -> list[object]:
@@ -120,12 +143,13 @@ def _merged(diagnosis: Diagnosis, value: dict[str, Any]) -> Diagnosis:
         entry = kept.get(_place(origin))
         origins.append(origin if entry is None else _told(origin, entry))
     remarks = _both(_sentences(value["remarks"]), diagnosis.remarks)
-    return replace(
+    told = replace(
         with_origins(diagnosis, origins),
         experiments=tuple(_experiment(entry) for entry in _of(list, value["experiments"])),
         isolation=_isolation(value["isolation"]),
         remarks=remarks,
     )
+    return without_refuted(told)
 
 
 def _told(origin: Origin, entry: dict[str, Any]) -> Origin:

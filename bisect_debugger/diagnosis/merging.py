@@ -1,13 +1,17 @@
-"""Origins that are one fault: what scales all gradients, and what seeds all streams.
+"""Origins that are one fault: what changes all gradients, and what seeds all streams.
 
 The walk sees neither values nor commands, so it finds such a fault once for each component.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
+from bisect_debugger.causality.constants import is_constant
+from bisect_debugger.causality.names import common_ancestor
 from bisect_debugger.causality.walk import Found
 from bisect_debugger.diagnosis.conditions import command_differences, seed_differences
 from bisect_debugger.diagnosis.gradients import common_factor, same_factor
+from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP
 from bisect_debugger.twins import Pair, Row
@@ -15,15 +19,69 @@ from bisect_debugger.twins import Pair, Row
 _Belongs = Callable[[Found, Found], bool]
 
 
-def one_per_fault(pair: Pair, origins: Sequence[Found]) -> list[Found]:
+def one_per_fault(
+    pair: Pair, origins: Sequence[Found], line_of: Callable[[Found], str]
+) -> list[Found]:
     """Origins with those of one fault put together.
 
     Args:
         pair: the twins.
         origins: as the walk found them, in order of appearance.
+        line_of: the line where an origin began, or empty where no operators were recorded.
     """
     found = _joined(origins, _seeded_otherwise(pair))
-    return _joined(found, _scaled(pair), _as_scaling)
+    found = _joined(found, _scaled(pair), _as_scaling)
+    return _changed_together(pair, found, line_of)
+
+
+def _changed_together(
+    pair: Pair, origins: Sequence[Found], line_of: Callable[[Found], str]
+) -> list[Found]:
+    """Gradients that one place between backward and the optimizer changed.
+
+    It is one place where it changed all that there are, or where operators tell its line.
+    """
+    gone: set[int] = set()
+    steps = Counter(found.row.step for found in origins if found.row.group is Group.GRAD)
+    for step in (step for step, count in steps.items() if count > 1):
+        several = [f for f in origins if f.row.group is Group.GRAD and f.row.step == step]
+        everything = _all_differ(pair, step)
+        places: dict[str, list[Found]] = {}
+        for found in several:
+            places.setdefault("" if everything else line_of(found), []).append(found)
+        for line, alike in places.items():
+            if len(alike) == 1 or not (everything or line):
+                for found in alike:
+                    found.beside = len(several) - 1
+                continue
+            first, *others = alike
+            _as_of_all(first, others)
+            first.shared = f"{printable(line)} changed them"
+            if everything:
+                first.shared = "all gradients of the step differ, from equal contributions"
+            for other in others:
+                _absorb(first, other)
+                gone.add(id(other))
+    return [found for found in origins if id(found) not in gone]
+
+
+def _as_of_all(first: Found, others: Sequence[Found]) -> None:
+    """What changes several gradients is said of what holds them all; where nothing does, of all."""
+    holder = first.component
+    for other in others:
+        holder = holder and common_ancestor(holder, other.component)
+    for found in (first, *others):
+        found.contaminated = {found.component: found.row, **found.contaminated}
+    first.component = holder or "optimizer"
+
+
+def _all_differ(pair: Pair, step: int) -> bool:
+    """No gradient that the optimizer saw in the step is equal, but for constant ones."""
+    at = pair.row_of_step(step)
+    rows = pair.rows(at) if at is not None else ()
+    return not any(
+        row.group is Group.GRAD and not row.status.diverges and not is_constant(row) for row in rows
+    )
 
 
 def _joined(

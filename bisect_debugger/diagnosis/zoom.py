@@ -27,6 +27,7 @@ _NAMED = (
     Ended.UNWRITTEN,
     Ended.ONE_SIDED,
     Ended.THREADS,
+    Ended.REORDERED,
 )
 """Where the operator itself is what differs; else it is only where the difference is first seen."""
 
@@ -54,6 +55,15 @@ class Zoomed:
         # The state of a generator is nobody's result: what counts is where it was drawn from.
         row = found.first_reached if found.row.group is Group.RNG else found.row
         return self._found(row) if row is not None and row.diverges else None
+
+    def line_of(self, found: Found) -> str:
+        """The line where an origin began or was first seen; empty where that is not known.
+
+        Args:
+            found: what the walk found.
+        """
+        finding = self.began(found)
+        return finding.operator.line if finding is not None else ""
 
     def applied(self, origin: Origin, finding: OperatorFinding | None) -> Origin:
         """The origin with operator and line, as far as they are known.
@@ -95,6 +105,8 @@ class Zoomed:
         events = self._events_before(row)
         if row.a is None or row.b is None:
             return aligned.first_one_sided(events)
+        if not row.status.diverges:
+            return aligned.next_called(events)
         found = aligned.explain((_hex(row.a.digest), _hex(row.b.digest)), events)
         if found is not None and not _is_elsewhere(found, row):
             return found
@@ -201,6 +213,8 @@ def words_of(finding: OperatorFinding) -> str:
                 f"{called} works on the results of other calls in each run: the program makes the "
                 "same calls in another order."
             )
+        case Ended.MOVED:
+            return f"The program goes on with {called} after it, in another turn in each run."
         case Ended.ENTERED:
             return (
                 f"The difference comes in from outside torch's operators (numpy, Python, a file or "

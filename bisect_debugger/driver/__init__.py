@@ -8,5 +8,9 @@ narrator   steps, rate and bytes on stderr while a run goes on
 reporting  status lines and output of a run as events for listeners
 keeper     ends a trainer whose command was killed
 twins      runs after each other, compared live, and a second pass for values
+plan       what twins are asked for, and what they found
+bench      the trainer run again under knobs, and what came of it
+luck       how likely it is that twins are equal by luck
+addresses  a trainer whose memory lies at fixed addresses
 check      bare runs against probed ones
 """

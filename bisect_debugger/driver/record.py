@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bisect_debugger.driver.addresses import fixed_for
 from bisect_debugger.driver.launch import check_command, run_command
 from bisect_debugger.driver.outcome import Recorded, outcome_of
 from bisect_debugger.driver.patience import Patience
@@ -47,7 +48,7 @@ def record(
     check_out(asked)
     settings = replace(settings, out=asked.absolute())
     began = time.monotonic()
-    with session(settings) as running:
+    with session(settings) as running, fixed_for(settings.knobs):
         try:
             ended = run_command(
                 command,

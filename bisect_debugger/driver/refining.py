@@ -45,9 +45,15 @@ _BRANCHES = frozenset((Cause.CONTROL_FLOW,))
 """A batch of another shape, or that comes earlier, looks like one that was left out."""
 
 _REFINEMENTS = (
-    _Refinement("hashseed", frozenset((Group.REPLAY,)), _GUESSES | _BRANCHES, Cause.SAMPLER_ORDER),
-    _Refinement("hashseed", frozenset((Group.DATA,)), _GUESSES | _BRANCHES, Cause.DATA_ORDER),
-    _Refinement("hashseed", _COMPUTED, _GUESSES, Cause.DATA_ORDER),
+    *(
+        _Refinement(knob, groups, were, cause)
+        for knob in ("hashseed", "addresses")
+        for groups, were, cause in (
+            (frozenset((Group.REPLAY,)), _GUESSES | _BRANCHES, Cause.SAMPLER_ORDER),
+            (frozenset((Group.DATA,)), _GUESSES | _BRANCHES, Cause.DATA_ORDER),
+            (_COMPUTED, _GUESSES, Cause.DATA_ORDER),
+        )
+    ),
     _Refinement("listing", _FED, _GUESSES | _BRANCHES, Cause.DATA_ORDER),
     _Refinement("listing", _COMPUTED, _GUESSES, Cause.DATA_ORDER),
     _Refinement("fill-memory", _ANY, frozenset(Cause), Cause.UNINITIALISED_MEMORY),

@@ -31,6 +31,8 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NU
 
 KNOB_VARIABLES: dict[str, dict[str, str]] = {
     "hashseed": {"PYTHONHASHSEED": "0"},
+    # In which order sets of strings are worked through decides where what comes later lies.
+    "addresses": {"PYTHONHASHSEED": "0"},
     "threads": dict.fromkeys(_ONE_THREAD, "1"),
     "deterministic": {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"},
 }

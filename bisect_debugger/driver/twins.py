@@ -8,20 +8,20 @@ before is evidence of a race, and is said.
 
 import contextlib
 import sys
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from bisect_debugger.diagnosis import Diagnosis, diagnose, diagnose_pair
 from bisect_debugger.diagnosis.findings import keep
-from bisect_debugger.diagnosis.model import Control, Experiment, PairVerdict, Verdict
-from bisect_debugger.driver.experiments import Bench, explain, repeats_for
+from bisect_debugger.diagnosis.model import Control, PairVerdict, Verdict
+from bisect_debugger.driver.explaining import explained
+from bisect_debugger.driver.folders import make_folder
 from bisect_debugger.driver.isolation import IsolationBench, isolate
 from bisect_debugger.driver.launch import check_command
 from bisect_debugger.driver.narrator import Narrator
 from bisect_debugger.driver.outcome import Recorded
-from bisect_debugger.driver.patience import Patience
+from bisect_debugger.driver.plan import Plan, TwinResult, remarked
 from bisect_debugger.driver.reporting import RunReport, Watch
 from bisect_debugger.driver.session import Settings
 from bisect_debugger.driver.told_run import run_told
@@ -33,66 +33,13 @@ from bisect_debugger.driver.zoom import (
     zoom_steps,
 )
 from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.format.schema import THREAD_BESIDE
 from bisect_debugger.format.words import step_words
-from bisect_debugger.progress import ExperimentsBegan, Judging, Phase, Told, TwinsBegan
+from bisect_debugger.progress import Judging, Phase, Told, TwinsBegan
+from bisect_debugger.runs import reads_checked
 from bisect_debugger.twins import open_pair
 
 MOST_RUNS = 26
-FOLDER = Path(".bisect-debugger")
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What `twin` is asked to do.
-
-    Attributes:
-        command: the command that trains.
-        runs: how many runs, at least two.
-        control: a command with another seed, which has to diverge; empty for none.
-        folder: new folder for the runs; one below ``.bisect-debugger`` by default.
-        level: level of the first pass.
-        include: globs of buffer names to record.
-        exclude: globs of buffer names to leave out.
-        max_steps: steps after which every run ends, or None.
-        stop_after: steps that a run goes on after the first difference.
-        second_pass: run again for values where the runs diverged.
-        tolerance: largest relFro of a difference that still counts as the same run.
-        explain: run twins again with one condition changed, to prove the cause.
-        budget: seconds after which experiments end.
-        repro: new folder for a script that executes the culprit alone, or None.
-    """
-
-    command: tuple[str, ...]
-    runs: int = 2
-    control: tuple[str, ...] = ()
-    folder: Path | None = None
-    level: str = "digest"
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    max_steps: int | None = None
-    stop_after: int = 2
-    second_pass: bool = True
-    tolerance: float | None = None
-    explain: bool = False
-    budget: float = 600.0
-    repro: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TwinResult:
-    """What `twin` found.
-
-    Attributes:
-        diagnosis: of the pair that says most.
-        folder: where the runs are.
-        files: the two runs that the diagnosis is about.
-        second_pass: verdict and onset of the second pass, where there was one.
-    """
-
-    diagnosis: Diagnosis
-    folder: Path
-    files: tuple[Path, Path]
-    second_pass: tuple[Verdict, int | None] | None = None
 
 
 def run_twins(plan: Plan, watch: Watch | None = None) -> TwinResult:
@@ -112,9 +59,10 @@ def run_twins(plan: Plan, watch: Watch | None = None) -> TwinResult:
     check_command(plan.command)
     if plan.control:
         check_command(plan.control)
-    folder = _make_folder(plan.folder)
+    folder, watch = make_folder(plan.folder), watch or Watch(Narrator())
     try:
-        return _run_in(folder, plan, watch or Watch(Narrator()))
+        with reads_checked(watch.stop.check):
+            return _run_in(folder, plan, watch)
     finally:
         with contextlib.suppress(OSError):
             # Where nothing was recorded, nothing stays.
@@ -133,11 +81,12 @@ def _run_in(folder: Path, plan: Plan, watch: Watch) -> TwinResult:
     )
     try:
         recorded, settings = _first_pass(plan, settings, watch)
+        watch.listener(Judging("all steps of the runs"))
+        result = _judge(recorded, folder, plan.tolerance)
     except KeyboardInterrupt:
         _tell_what_is_kept(folder, watch)
         raise
-    watch.listener(Judging("all steps of the runs"))
-    result = _judge(recorded, folder, plan.tolerance)
+    _tell_of_races(result.diagnosis, plan.runs, watch)
     try:
         result = _deepened(plan, settings, result, recorded, watch)
         _keep(result, watch)
@@ -147,6 +96,18 @@ def _run_in(folder: Path, plan: Plan, watch: Watch) -> TwinResult:
         watch.listener(Told(f"interrupted; found so far: {result.diagnosis.sentence}"))
         watch.listener(Told(f"see it with: bisect-debugger compare {files}"))
         raise
+
+
+def _tell_of_races(diagnosis: Diagnosis, runs: int, watch: Watch) -> None:
+    """Equal twins with threads beside the training may be equal by luck."""
+    beside = any(what.startswith(THREAD_BESIDE) for what in diagnosis.compared.uncovered)
+    if beside and diagnosis.verdict is Verdict.BIT_EQUAL:
+        watch.listener(
+            Told(
+                f"threads of the program ran beside the training: a race among them may show in "
+                f"few runs only, so compare more than {runs} with --runs N"
+            )
+        )
 
 
 def _keep(result: TwinResult, watch: Watch) -> None:
@@ -177,8 +138,10 @@ def _first_pass(plan: Plan, settings: Settings, watch: Watch) -> tuple[list[Reco
 
 
 def _tell_what_is_kept(folder: Path, watch: Watch) -> None:
-    kept = ", ".join(printable(str(path)) for path in sorted(folder.glob("*.h5")))
-    watch.listener(Told(f"interrupted; {f'kept: {kept}' if kept else 'nothing was recorded yet'}"))
+    kept = sorted(printable(str(path)) for path in folder.glob("*.h5"))
+    words = f"kept: {', '.join(kept)}" if kept else "nothing was recorded yet"
+    opening = f"; see them with: bisect-debugger open {' '.join(kept)}" * (len(kept) > 1)
+    watch.listener(Told(f"interrupted; {words}{opening}"))
 
 
 def _deepened(
@@ -193,7 +156,7 @@ def _deepened(
         result = _with_values(plan, settings, result, watch)
     if plan.explain and result.diagnosis.verdict is Verdict.DIVERGED:
         slowest = max(run.seconds for run in recorded)
-        result = _explained(plan, settings, result, slowest, watch)
+        result = explained(plan, settings, result, slowest, watch)
     if (plan.explain or plan.repro) and result.diagnosis.verdict is Verdict.DIVERGED:
         result = _isolated(plan, settings, result, watch)
     if plan.control:
@@ -254,43 +217,14 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
         elsewhere = elsewhere_words(first.diagnosis, second.diagnosis)
         diagnosis = replace(second.diagnosis, pairs=first.diagnosis.pairs)
         second = replace(second, diagnosis=diagnosis)
-        return _remarked(second, elsewhere) if elsewhere else second
+        return remarked(second, elsewhere) if elsewhere else second
     moved = _moved(onset.step, now.step if now else None, again.max_steps or end)
     if is_met_again(first.diagnosis, second.diagnosis):
         # Another time, and the same place: only the second holds what it looks like.
         diagnosis = replace(second.diagnosis, pairs=first.diagnosis.pairs)
         about = "What is said below is about the second pass."
-        return _remarked(replace(second, diagnosis=diagnosis), f"{moved} {about}")
-    return _remarked(first, f"{moved} {moved_words(second.diagnosis)}")
-
-
-def _explained(
-    plan: Plan, settings: Settings, result: TwinResult, slowest: float, watch: Watch
-) -> TwinResult:
-    """Prove by experiment what the twins owe their difference to."""
-    onset = result.diagnosis.onset
-    if onset is None and not result.diagnosis.origins:
-        return result
-    # Without a difference in common it is the ends that have to be equal.
-    baseline = _baseline(result)
-    latest = max((*baseline.onset_steps, onset.step, 0)) if onset else 0
-    steps = latest + plan.stop_after + 1 if onset else plan.max_steps
-
-    def run(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
-        asked = replace(settings, out=out, max_steps=steps, knobs=knobs)
-        pair = f"pair {out.stem.removeprefix('pair')} of {repeats}"
-        title = pair if out.stem.startswith("pair") else "first run"
-        report = RunReport(watch, title, Phase.EXPERIMENT, steps)
-        patience = Patience.beginning_now(deadline, slowest)
-        return run_told(plan.command, asked, report, patience).files
-
-    now = time.monotonic()
-    deadline = now + plan.budget
-    repeats = repeats_for(len(baseline.onset_steps), baseline.pairs)
-    watch.listener(ExperimentsBegan(plan.budget, repeats, now))
-    folder = result.folder / "experiments"
-    bench = Bench(run, folder, steps, repeats, deadline, watch.listener)
-    return replace(result, diagnosis=explain(result.diagnosis, bench, baseline))
+        return remarked(replace(second, diagnosis=diagnosis), f"{moved} {about}")
+    return remarked(first, f"{moved} {moved_words(second.diagnosis)}")
 
 
 def _isolated(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) -> TwinResult:
@@ -310,18 +244,6 @@ def _isolated(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) 
         script = printable(diagnosis.isolation.script, 1000)
         watch.listener(Told(f"the culprit is executed alone by: python {script}"))
     return replace(result, diagnosis=diagnosis)
-
-
-def _baseline(result: TwinResult) -> Experiment:
-    """Pairs without a knob that were run already."""
-    pairs = [(pair.verdict, pair.onset_step) for pair in result.diagnosis.pairs]
-    if result.second_pass is not None:
-        pairs.append(result.second_pass)
-    # A pair of which nothing can be said is no pair.
-    judged = [pair for pair in pairs if pair[0] is not Verdict.INCONCLUSIVE]
-    onsets = [step for verdict, step in judged if verdict is Verdict.DIVERGED]
-    known = tuple(step if step is not None else -1 for step in onsets)
-    return Experiment((), len(judged), len(judged) - len(onsets), known)
 
 
 def _moved(before: int, now: int | None, steps: int) -> str:
@@ -352,47 +274,8 @@ def _controlled(
     result = replace(result, diagnosis=diagnosis)
     if differs:
         return result
-    return _remarked(
+    return remarked(
         result,
         "The control did not diverge: another seed changes nothing, so equal twins say nothing "
         "about seeding.",
     )
-
-
-def _remarked(result: TwinResult, remark: str) -> TwinResult:
-    remarks = (remark, *result.diagnosis.remarks)
-    return replace(result, diagnosis=replace(result.diagnosis, remarks=remarks))
-
-
-def _make_folder(asked: Path | None) -> Path:
-    """A folder that did not exist, so that nothing is overwritten and two twins never meet."""
-    if asked is not None:
-        return _new_folder(asked)
-    with contextlib.suppress(OSError):
-        FOLDER.mkdir(exist_ok=True)
-        # Recordings are large and belong into no repository; what stands there already stays.
-        with (FOLDER / ".gitignore").open("x", encoding="utf-8") as stream:
-            stream.write("*\n")
-    for number in range(1, 100_000):
-        try:
-            return _new_folder(FOLDER / "twins" / str(number))
-        except _Taken:
-            continue
-    raise UsageError(f"{printable(str(FOLDER))} is full of twins; remove some.")
-
-
-class _Taken(UsageError):
-    """The folder exists."""
-
-
-def _new_folder(folder: Path) -> Path:
-    shown = printable(str(folder))
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError as error:
-        raise _Taken(f"{shown} exists already; name a new folder, or remove it.") from error
-    except OSError as error:
-        raise UsageError(
-            f"{shown} cannot be made ({error.strerror}); name a folder that you can write to."
-        ) from error
-    return folder

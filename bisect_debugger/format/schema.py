@@ -173,7 +173,8 @@ class EventFlag(IntFlag):
     EVAL_MODE = 8
     """The module was in eval mode."""
     OUTSIDE_STEP = 16
-    """A parameter found changed at the start of a step, since the end of the last one."""
+    """A parameter found changed since it was seen last, although no optimizer stepped: at the start
+    of a step, or before its module was called."""
     INIT = 32
     """First sight of a buffer, at step -1 or when it appeared."""
     BACKGROUND = 64

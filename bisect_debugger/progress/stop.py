@@ -20,3 +20,12 @@ class Stop:
     def asked(self) -> int:
         """How often somebody asked."""
         return self._asked
+
+    def check(self) -> None:
+        """Called between the reads of a comparison, which ends as by ctrl+c once somebody asked.
+
+        Raises:
+            KeyboardInterrupt: somebody asked.
+        """
+        if self._asked:
+            raise KeyboardInterrupt

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from bisect_debugger.causality.knobs import knobs_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin, TrailStep
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
@@ -138,7 +139,7 @@ def experiment_rows(diagnosis: Diagnosis) -> list[tuple[str, str, str]]:
     """Changed condition, equal pairs, and where the others diverged, of each experiment."""
     rows = []
     for experiment in diagnosis.experiments:
-        knobs = " + ".join(experiment.knobs) or "nothing changed"
+        knobs = knobs_words(experiment.knobs) or "nothing changed"
         onsets = ", ".join(step_words(step) for step in sorted(set(experiment.onset_steps)))
         equal = f"{experiment.equal_pairs} of {experiment.pairs} pairs equal"
         rows.append((knobs, equal, f"diverged in {onsets}" if onsets else ""))

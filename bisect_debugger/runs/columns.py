@@ -4,7 +4,7 @@ The counts are the cost model: tests assert that a search reads O(log steps) row
 is longer than a block, which stays true on any machine, instead of asserting seconds.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from bisect_debugger.errors import UnreadableRun
 from bisect_debugger.runs.opening import damaged
 from bisect_debugger.runs.raw_chunks import RawChunks, can_read
+from bisect_debugger.runs.watching import Check, check_in_force
 
 BULK_BYTES = 32 << 20
 """Bytes of a column after which the places of its chunks are asked for."""
@@ -39,7 +40,7 @@ class Columns:
         """Wrap a validated file; nothing is read yet."""
         self.rows_read: dict[str, int] = {}
         self.longest_read = 0
-        self.watch: Callable[[], None] | None = None
+        self.watch: Check | None = check_in_force()
         self._path = path
         self._file = file
         # Looking a dataset up by its path takes longer than reading a row of it.

@@ -51,7 +51,11 @@ MOVES_OF_MIND: tuple[Action, ...] = (
     Action("zoom_out", ("Z",), "Z", "zoom out", "Timeline: more steps a cell."),
     Action("next_pair", ("right_square_bracket",), "]", "next pair", "Show the next pair of runs."),
     Action(
-        "previous_pair", ("left_square_bracket",), "[", "last pair", "Show the pair of runs before."
+        "previous_pair",
+        ("left_square_bracket",),
+        "[",
+        "prior pair",
+        "Show the pair of runs before.",
     ),
     Action("maximise", ("plus",), "+", "maximise", "Give one pane the whole width, or undo it."),
     Action("toggle_theme", ("t",), "t", "theme", "Change between dark and light."),

@@ -4,6 +4,7 @@ What reads files, and the screens that know what is in them, is imported behind 
 whoever opens two runs sees within half a second that they are being opened.
 """
 
+import gc
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, ParamSpec
@@ -117,6 +118,9 @@ class BisectApp(App[BisectError | None]):
         self.session, self.pairs = session, Pairs(self, lines, session)
         self.navigator, self.outputs = Navigator(self), Outputs(self)
         self._opened = True
+        # What is there now stays until the end: walking over all of it again and again to find what
+        # could be freed is a pause of a tenth of a second, in which no key is heard.
+        gc.freeze()
         self.navigator.later(self.navigator.go, "verdict")
 
     def _open_runs(self) -> "tuple[Sequence[PairLine], Session]":
@@ -198,13 +202,8 @@ class BisectApp(App[BisectError | None]):
             self.action_first()
 
     def action_show_buffer(self) -> None:
-        """Show the numbers of the buffer under the cursor."""
-        buffers = self.navigator.buffers
-        chosen = buffers.chosen if self.navigator.screen is buffers else None
-        if chosen is not None:
-            self.show_row(chosen)
-        else:
-            self._later(self.navigator.go, "buffer")
+        """Show the numbers of the buffer under the cursor, or looked at last."""
+        self._later(self.navigator.show_values)
 
     def action_show_note(self) -> None:
         """Show the note."""

@@ -142,6 +142,18 @@ class Navigator:
         await self.go("buffer")
         await self.buffer.show_row(row)
 
+    async def show_values(self) -> None:
+        """Show the numbers of what the cursor is on, of what was shown last, or differed first."""
+        chosen = self.buffers.chosen if self.current == "buffers" else None
+        known = self._app.session.diagnosis
+        onset = known.onset if known is not None else None
+        if chosen is not None:
+            await self.show_row(chosen)
+        elif self.buffer.row is None and onset is not None and onset.buffer:
+            await self.go_to_event(onset.step, onset.buffer, values=True)
+        else:
+            await self.go("buffer")
+
     async def go_to_event(self, step: int, name: str, *, values: bool = False) -> None:
         """Go to a buffer in a step, and into its values if asked for."""
         session = self._app.session

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bisect_debugger.diagnosis import Diagnosis
 from bisect_debugger.tui.reader import Reader
 from bisect_debugger.tui.session import Session
 from bisect_debugger.views.pairs import PairLine, pairs_of
@@ -23,6 +25,7 @@ class Pairs:
         a, b = map(str, session.paths)
         self.lines = tuple(lines) or (PairLine(a, b, session.rank),)
         self.number = 0
+        self._known: dict[int, Diagnosis] = {}
 
     def note_verdict(self, verdict: str) -> None:
         """Remember what was found about the pair that is shown."""
@@ -38,6 +41,12 @@ class Pairs:
         several = len({line.rank for line in self.lines}) > 1
         rank = f" (rank {self.lines[self.number].rank})" if several else ""
         return f", pair {self.number + 1} of {len(self.lines)}{rank}  ]: next pair"
+
+    def number_of(self, files: tuple[Path, Path] | None) -> int | None:
+        """Which of the pairs these two runs are, from 0; None where they are none of them."""
+        wanted = files and tuple(map(Path.absolute, files))
+        shown = [(Path(line.a).absolute(), Path(line.b).absolute()) for line in self.lines]
+        return shown.index(wanted) if wanted in shown else None
 
     async def move(self, by: int) -> None:
         """Show the next or previous pair, around in a circle."""
@@ -62,6 +71,10 @@ class Pairs:
             reader.close(lambda: None)
             raise
         before, self._app.session = self._app.session, session
+        # With what only the driver knew: remarks of both passes, the other pairs, the control.
+        if before.diagnosis is not None:
+            self._known[self.number] = before.diagnosis
+        session.diagnosis = self._known.get(number)
         self.number = number
         before.close()
         self._app.navigator.forget()

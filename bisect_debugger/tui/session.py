@@ -5,13 +5,14 @@ from functools import partial
 from pathlib import Path
 
 from bisect_debugger.diagnosis import Diagnosis, diagnose_pair
+from bisect_debugger.diagnosis.findings import experimented_on
 from bisect_debugger.diagnosis.model import Origin
 from bisect_debugger.format.groups import Group
 from bisect_debugger.note import render_note
 from bisect_debugger.tui.filters import NameFilter
 from bisect_debugger.tui.reader import BACKGROUND, LONG, SEARCH, Reader
 from bisect_debugger.twins import Pair, Row, open_pair
-from bisect_debugger.views.buffer import BufferView, buffer_view
+from bisect_debugger.views.buffer import BufferView, buffer_view, level_of, without_values
 from bisect_debugger.views.facts import FactRow, fact_rows
 from bisect_debugger.views.growth import Growth, GrowthPoint, growth_points, rows_to_look_at
 from bisect_debugger.views.ribbon import Ribbon, read_cells, recorded_groups
@@ -35,6 +36,7 @@ class Session:
         self.paths: tuple[Path, Path] = (pair.a.path, pair.b.path)
         self.rank = pair.a.facts.rank
         self.step_count = pair.step_count
+        self._level = level_of(pair)
         self.diagnosis: Diagnosis | None = None
         self.ribbon = Ribbon(self.step_count, recorded_groups(pair))
         self.closed = False
@@ -147,6 +149,9 @@ class Session:
 
     async def buffer(self, row: Row, place: int = 0) -> BufferView:
         """Numbers and values of one row, around the differing element of this number."""
+        if self._level != "full":
+            # At once: going to the reader and back takes longer than a frame.
+            return without_values(row, self._level)
         return await self._reader.ask(lambda: buffer_view(self._pair, row, place))
 
     async def growth(
@@ -173,6 +178,10 @@ class Session:
     async def facts(self) -> tuple[FactRow, ...]:
         """The facts of both runs side by side."""
         return await self._reader.ask(lambda: fact_rows(self._pair.a.facts, self._pair.b.facts))
+
+    async def experimented_on(self) -> tuple[Path, Path] | None:
+        """The pair beside these runs that experiments were kept about, or None."""
+        return await self._reader.ask(lambda: experimented_on(self._pair))
 
     async def code(self, origin: Origin) -> Code:
         """The source line of an origin with the code around it."""

@@ -1,7 +1,7 @@
 """Everything that is shown of one event: numbers, values around a place, map, histogram."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,17 +68,26 @@ def buffer_view(pair: Pair, row: Row, wanted: int = 0) -> BufferView:
         row: one of its rows.
         wanted: which differing element stands in the middle; clipped to those there are.
     """
-    difference = pair.difference(row)
-    levels = (pair.a.facts.level, pair.b.facts.level)
-    level = next((level for level in levels if level != "full"), "full")
+    difference, level = pair.difference(row), level_of(pair)
     left, right = pair.values(row) if difference is not None else (None, None)
     if difference is None or row.a is None or left is None or right is None:
-        return BufferView(row, difference, (), 0, 0, None, level)
+        return replace(without_values(row, level), difference=difference)
     layout = row.a.layout
     number, index = _differing(left, right, layout, difference, wanted)
     around = tuple(map(side_by_side, neighbourhood(left, right, layout, index, AROUND)))
     picture = _map(left, right, layout) if len(layout.shape) >= 2 else None
     return BufferView(row, difference, around, number, difference.differing, picture, level)
+
+
+def level_of(pair: Pair) -> str:
+    """The level of both recordings, or of the one that kept less."""
+    levels = (pair.a.facts.level, pair.b.facts.level)
+    return next((level for level in levels if level != "full"), "full")
+
+
+def without_values(row: Row, level: str) -> BufferView:
+    """What there is to show where no contents are kept: nothing that had to be read."""
+    return BufferView(row, None, (), 0, 0, None, level)
 
 
 def _differing(

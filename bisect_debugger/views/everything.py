@@ -7,6 +7,7 @@ screens show, a section each.
 from collections.abc import Iterator
 from pathlib import Path
 
+from bisect_debugger.diagnosis.findings import experimented_on
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
@@ -68,7 +69,7 @@ def _sections(pair: Pair, diagnosis: Diagnosis) -> Iterator[Section]:
             yield f"Events of {step_words(step)}", [line.removeprefix("  ") for line in events]
     for number, origin in enumerate(diagnosis.origins[:ORIGINS_SHOWN], 1):
         yield from _of_origin(pair, number, origin)
-    yield "Experiments", experiment_lines(diagnosis)
+    yield "Experiments", experiment_lines(diagnosis, experimented_on(pair))
     yield "Facts of the runs, first against second", _fact_lines(pair)
 
 
@@ -197,7 +198,7 @@ def _growth_lines(pair: Pair, origin: Origin, row: Row) -> list[str]:
     points = tuple(growth_points(pair, rows, row.key))
     last = pair.step_number(pair.step_count - 1)
     growth = Growth(row.name, row.group, points, last, pair.step_count)
-    unit = f"{growth.measure.value}, log scale"
+    unit = f"{growth.measure.meaning}, log scale"
     chart = log_chart(growth.values(), width=WIDTH, height=_CHART_LINES, unit=unit)
     return [growth_words(growth), *chart]
 

@@ -1,16 +1,26 @@
 """The experiments: what each knob changed, how many pairs were equal, and what that says."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from bisect_debugger.causality.knobs import KNOBS
-from bisect_debugger.diagnosis.model import Diagnosis, Experiment
+from bisect_debugger.causality.knobs import KNOBS, knobs_words
+from bisect_debugger.diagnosis.model import Diagnosis, Experiment, Verdict
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.report.zoom import isolation_words
 
-NONE_RUN = (
+_NOTHING_DIVERGED = "Nothing diverged in the training of these twins, so there was nothing to try."
+
+_NONE_RUN = (
     "No experiment was run on these twins. `bisect-debugger twin --explain -- CMD` runs them again "
     "with one condition changed at a time, and says which change takes the divergence away."
+)
+
+_ELSEWHERE = (
+    "No experiment was run on this pair. `twin --explain` runs the trainer again under changed "
+    "conditions, with all its ranks, for the one pair that says most, and keeps with it what came "
+    "of that:\n  {} and {}"
 )
 
 
@@ -35,6 +45,31 @@ class ExperimentRow:
     says: str
     advice: tuple[str, ...]
 
+    @property
+    def takes_away(self) -> bool:
+        """Every pair was equal under a changed condition."""
+        return bool(self.did) and 0 < self.pairs == self.equal
+
+    @property
+    def onset_words(self) -> str:
+        """Where pairs parted, a clause; empty where none did."""
+        return f"diverged in {self.onsets}" if self.onsets else ""
+
+
+def none_lines(diagnosis: Diagnosis, elsewhere: tuple[Path, Path] | None) -> list[str]:
+    """Why a pair has no experiments.
+
+    Args:
+        diagnosis: of the pair.
+        elsewhere: the pair beside it that has some, or None.
+    """
+    if elsewhere is not None:
+        shown = (printable(str(path), 1000) for path in elsewhere)
+        return [*_ELSEWHERE.format(*shown).splitlines(), *isolation_lines(diagnosis)]
+    if diagnosis.verdict is Verdict.DIVERGED:
+        return [_NONE_RUN, *isolation_lines(diagnosis)]
+    return [_NOTHING_DIVERGED]
+
 
 def experiment_table(diagnosis: Diagnosis) -> tuple[ExperimentRow, ...]:
     """Every experiment in the order in which it was run."""
@@ -44,15 +79,20 @@ def experiment_table(diagnosis: Diagnosis) -> tuple[ExperimentRow, ...]:
     return tuple(_row(experiment, before) for experiment in diagnosis.experiments)
 
 
+def best_row(rows: Sequence[ExperimentRow]) -> int | None:
+    """The fewest changes that take the divergence away; None where nothing does."""
+    helping = [index for index, row in enumerate(rows) if row.takes_away]
+    return min(helping, key=lambda index: len(rows[index].did), default=None)
+
+
 def _row(experiment: Experiment, before: tuple[int, ...]) -> ExperimentRow:
     known = {knob.name: knob for knob in KNOBS}
     chosen = [known[name] for name in experiment.knobs if name in known]
     everything = len(chosen) == len(KNOBS)
     helped = experiment.pairs > 0 and experiment.equal_pairs == experiment.pairs
     onsets = ", ".join(step_words(step) for step in sorted(set(experiment.onset_steps)))
-    name = "all knobs" if everything else " + ".join(experiment.knobs) or "nothing changed"
     return ExperimentRow(
-        printable(name),
+        printable(knobs_words(experiment.knobs)) or "nothing changed",
         tuple(f"{knob.name}: {knob.meaning}" for knob in chosen),
         experiment.pairs,
         experiment.equal_pairs,
@@ -78,7 +118,7 @@ def isolation_lines(diagnosis: Diagnosis) -> list[str]:
     """What executing the culprit alone, again and again, has shown."""
     isolation = diagnosis.isolation
     if isolation is None:
-        return ["In isolation: not recorded."]
+        return ["In isolation: the culprit was not executed by itself."]
     if isolation.component:
         return [f"In isolation: {isolation_words(isolation)}"]
     return [
@@ -88,14 +128,14 @@ def isolation_lines(diagnosis: Diagnosis) -> list[str]:
     ]
 
 
-def experiment_lines(diagnosis: Diagnosis) -> list[str]:
-    """All of it as plain text."""
+def experiment_lines(diagnosis: Diagnosis, elsewhere: tuple[Path, Path] | None = None) -> list[str]:
+    """All of it as plain text; the arguments are those of `none_lines`."""
     rows = experiment_table(diagnosis)
     if not rows:
-        return [NONE_RUN, *isolation_lines(diagnosis)]
+        return none_lines(diagnosis, elsewhere)
     lines = []
     for row in rows:
-        onsets = f", diverged in {row.onsets}" if row.onsets else ""
+        onsets = f", {row.onset_words}" if row.onsets else ""
         lines.append(f"{row.knobs}: {row.equal} of {row.pairs} pairs equal{onsets}")
         lines += [f"  {did}" for did in row.did]
         lines += [f"  => {row.says}", *(f"  try: {line}" for line in row.advice)]

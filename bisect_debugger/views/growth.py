@@ -7,7 +7,7 @@ which is known at every level but `coarse`.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.words import step_words
@@ -18,12 +18,19 @@ NEAR_ONSET = 24
 """Steps from the onset on that are always looked at: a second pass keeps values there."""
 
 
-class Measure(Enum):
+class Measure(StrEnum):
     """What the points of a growth are."""
 
     REL_FRO = "relFro"
     SHARE = "share of differing events"
     NONE = "not recorded"
+
+    @property
+    def meaning(self) -> str:
+        """What is to be read off the axis."""
+        if self is Measure.REL_FRO:
+            return "relFro: distance relative to the first run"
+        return self.value
 
 
 @dataclass(frozen=True, slots=True)

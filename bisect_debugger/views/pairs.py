@@ -1,5 +1,6 @@
 """The pairs of several runs, and of several ranks, that can be held against each other."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -23,6 +24,13 @@ class PairLine:
     b: str
     rank: int
     verdict: str = "not compared yet"
+
+
+def told_apart(paths: Sequence[str]) -> list[str]:
+    """Paths without the folders that all of them share; a name alone where that is all."""
+    found = [Path(path).absolute() for path in paths]
+    shared = os.path.commonpath([path.parent for path in found])
+    return [str(path.relative_to(shared)) for path in found]
 
 
 def pairs_of(paths: Sequence[str | Path]) -> tuple[PairLine, ...]:

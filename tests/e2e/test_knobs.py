@@ -8,11 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from bisect_debugger.driver.addresses import fixed_for, why_not
 from bisect_debugger.driver.session import Settings, session
 from tests.e2e.trained import SUPERVISED, parameters_line
 
 PROGRAMS = {
     "hashseed": "print(hash('a'), list({'a', 'b', 'c', 'd', 'e'}))",
+    "addresses": """
+import torch
+class Item:
+    pass
+numbers = {Item(): number for number in range(40)}
+tensors = {torch.nn.Parameter(torch.ones(300)): number for number in range(40)}
+print(id(Item()), list(map(numbers.get, set(numbers))), list(map(tensors.get, set(tensors))))
+print([tensors[each] for each in sorted(tensors, key=torch.Tensor.data_ptr)])
+""",
     "entropy": """
 import os, random, secrets, uuid
 print(os.urandom(4), secrets.token_hex(4), uuid.uuid4(), random.SystemRandom().random())
@@ -140,14 +150,22 @@ SHOWS = {
 
 def run(command: Sequence[str], *knobs: str) -> str:
     """What a command prints under knobs; it is not recorded."""
-    with session(Settings(Path("none.h5"), mode="witness", knobs=knobs)) as running:
+    asked = Settings(Path("none.h5"), mode="witness", knobs=knobs)
+    with session(asked) as running, fixed_for(knobs):
         done = subprocess.run(
             command, env=running.environment(), capture_output=True, text=True, check=True
         )
     return done.stdout
 
 
-@pytest.mark.parametrize("knob", sorted(PROGRAMS))
+NEEDS_ADDRESSES = pytest.mark.skipif(bool(why_not()), reason=f"addresses: {why_not()}")
+EACH_KNOB = [
+    pytest.param(knob, marks=NEEDS_ADDRESSES if knob == "addresses" else ())
+    for knob in sorted(PROGRAMS)
+]
+
+
+@pytest.mark.parametrize("knob", EACH_KNOB)
 def test_a_knob_takes_effect(knob: str) -> None:
     command = (sys.executable, "-c", PROGRAMS[knob])
     if knob in SHOWS:
@@ -177,10 +195,34 @@ print(next(os.walk({str(tmp_path)!r}))[2])
     assert shown == [str(list("abcdefgh"))] * 5
 
 
+def test_temporary_files_that_stay_do_not_change_the_order_of_later_names(tmp_path: Path) -> None:
+    """Nor do two processes that were forked from one make the same name."""
+    program = f"""
+import os, tempfile
+folder = tempfile.mkdtemp(dir={str(tmp_path)!r})
+for _ in range(12):
+    if os.fork() == 0:
+        os.close(tempfile.mkstemp(dir={str(tmp_path)!r}, prefix="forked")[0])
+        os._exit(0)
+    os.wait()
+files = [tempfile.NamedTemporaryFile(dir=folder, delete=False).name for _ in range(12)]
+print(os.path.basename(folder)[:11], [sorted(files).index(name) for name in files])
+"""
+    command = (sys.executable, "-c", program)
+    shown = run(command, "entropy")
+    assert run(command, "entropy") == shown
+    assert run(command) != shown
+    assert len(list(tmp_path.glob("forked*"))) == 36
+    fixed = {path.name[:14] for path in tmp_path.glob("forked*")}
+    # Under the knob each begins with the same name; without it each has another.
+    assert len(fixed) == 1 + 12
+
+
 @pytest.mark.parametrize(
     "knobs",
     [
         ("hashseed",),
+        pytest.param(("addresses",), marks=NEEDS_ADDRESSES, id="addresses"),
         ("entropy",),
         ("seed-all",),
         ("clock",),
@@ -196,7 +238,8 @@ def test_a_clean_trainer_ends_with_the_same_bits(knobs: tuple[str, ...]) -> None
     alone = subprocess.run(
         SUPERVISED, env=environment, capture_output=True, text=True, check=True
     ).stdout
-    with session(Settings(Path("none.h5"), mode="witness", knobs=knobs)) as running:
+    asked = Settings(Path("none.h5"), mode="witness", knobs=knobs)
+    with session(asked) as running, fixed_for(knobs):
         below = subprocess.run(
             SUPERVISED,
             env={**running.environment(), "OMP_NUM_THREADS": "1"},

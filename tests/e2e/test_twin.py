@@ -170,6 +170,6 @@ def test_the_cause_is_proven_by_changing_one_condition(tmp_path: Path) -> None:
     knobs = [experiment["knobs"] for experiment in diagnosis["experiments"]]
     assert knobs[0] == []
     assert ["entropy"] in knobs
-    assert "experiment with entropy: 3 of 3 pairs equal" in narration
+    assert "experiment with entropy: 5 of 5 pairs equal" in narration
     assert "## Experiments" in (folder / "note.md").read_text(encoding="utf-8")
     assert not (folder / "experiments").exists()

@@ -103,6 +103,31 @@ if __name__ == "__main__":
     assert (tmp_path / "t/b.2.h5").exists()
 
 
+WITH_A_THREAD = """
+import threading, torch
+seen = []
+thread = threading.Thread(target=lambda: seen.append(1), name="monitor")
+torch.manual_seed(0)
+model = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    if step == 1:
+        thread.start()
+        thread.join()
+    model(torch.randn(4, 3)).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("threads", [True, False])
+def test_equal_twins_with_threads_are_told_to_take_more_runs(tmp_path: Path, threads: bool) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(WITH_A_THREAD if threads else WITH_A_THREAD.replace("step == 1", "False"))
+    done = cli("twin", "--no-tui", "-o", tmp_path / "t", "--", sys.executable, script)
+    assert done.returncode == 0, done.stderr
+    assert ("compare more than 2 with --runs" in done.stderr) is threads
+
+
 def test_ranks_are_compared_with_their_like(tmp_path: Path) -> None:
     program = """
 import torch, torch.distributed as dist

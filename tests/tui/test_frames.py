@@ -56,6 +56,38 @@ async def test_a_page_is_painted_once_and_lays_out_nothing(
         assert {counted[f"line {y}"] for y in range(ribbon.size.height)} == {3}
 
 
+async def test_a_page_of_events_reads_nothing_and_lays_out_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[Event] = [(Group.FORWARD, f"net.{n}.out", values(n, (2,))) for n in range(400)]
+    other: list[Event] = [
+        (Group.FORWARD, f"net.{n}.out", values(n + 999, (2,))) for n in range(400)
+    ]
+    pair = open_pair(
+        *(
+            write_run(tmp_path / f"{n}.h5", [x], level="digest")
+            for n, x in enumerate((events, other))
+        )
+    )
+    app = BisectApp(Session(pair))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settled(pilot)
+        await press(pilot, "f", "u", "pagedown")
+        counted: Counter[str] = Counter()
+        compositor = app.screen._compositor
+        reflow = compositor.reflow
+        monkeypatch.setattr(
+            compositor, "reflow", lambda *x: (counted.update(["layout"]), reflow(*x))[1]
+        )
+        before = [dict(run.rows_read) for run in (pair.a, pair.b)]
+        await press(pilot, *["pagedown"] * 3)
+        text = screen_text(app)
+        assert "141/400  net.140.out" in text.splitlines()[-2]
+        assert "│ net.140.out" in text, "its numbers, or why there are none, stand beside"
+        assert counted["layout"] == 0
+        assert [dict(run.rows_read) for run in (pair.a, pair.b)] == before
+
+
 async def test_a_line_that_says_the_same_is_not_painted_again(tmp_path: Path) -> None:
     app = _long(tmp_path, 100)
     async with app.run_test(size=(80, 24)) as pilot:

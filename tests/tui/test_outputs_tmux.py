@@ -61,7 +61,7 @@ def test_an_editor_has_the_terminal_with_its_ctrl_c_and_gives_it_back(tmp_path: 
         terminal.wait_for("code 0")
         assert "-icanon" not in terminal.wait_for("icanon")
     note = (tmp_path / "note.md").read_text()
-    assert note.startswith("# Comparison of twins: diverged")
+    assert note.startswith("# Comparison of twins of `train.py`: diverged")
     assert note.endswith("seen and signed\n")
 
 

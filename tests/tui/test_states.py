@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 
 from bisect_debugger.causality.causes import Cause
-from bisect_debugger.diagnosis.model import Alternative, Zoom
+from bisect_debugger.diagnosis import diagnose_pair
+from bisect_debugger.diagnosis.findings import keep
+from bisect_debugger.diagnosis.model import Alternative, Experiment, Zoom
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs.operators import Excerpt
+from bisect_debugger.tui.app import BisectApp
+from bisect_debugger.twins import open_pair
 from tests.runs import nudged, plain_steps, values, write_run
-from tests.tui.screens import opened, press, screen_text, status
+from tests.tui.screens import opened, press, screen_text, settled, status
 
 
 def _words(text: str) -> str:
@@ -121,9 +125,6 @@ async def test_what_is_no_place_gets_a_sentence(typed: str, tmp_path: Path) -> N
 
 
 async def test_several_ranks_and_pairs_can_be_switched_between(tmp_path: Path) -> None:
-    from bisect_debugger.tui.app import BisectApp
-    from tests.tui.screens import settled
-
     first = write_run(tmp_path / "a.h5", plain_steps())
     second = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))))
     third = tmp_path / "c.h5"
@@ -157,10 +158,44 @@ async def test_several_ranks_and_pairs_can_be_switched_between(tmp_path: Path) -
         assert 'filter "out"' in screen_text(app), "a filter holds for every pair"
 
 
-async def test_another_pair_leaves_no_event_of_the_one_before(tmp_path: Path) -> None:
-    from bisect_debugger.tui.app import BisectApp
-    from tests.tui.screens import settled
+async def test_each_pair_shows_its_own_experiments_or_why_it_has_none(tmp_path: Path) -> None:
+    a, b, c = (
+        write_run(tmp_path / f"{name}.h5", plain_steps(s1_out=nudged(values(21), by=by)))
+        for name, by in (("a", 1e-3), ("b", 2e-3), ("c", 3e-3))
+    )
+    with open_pair(a, c) as pair:
+        plain = diagnose_pair(pair)
+        keep(replace(plain, experiments=(Experiment(("clock",), 3, 3, ()),)), plain, pair)
+    app = BisectApp(paths=[a, b, c])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await press(pilot, "9")
+        text = _words(screen_text(app))
+        assert "No experiment was run on this pair." in text
+        assert f"{a} and {c}" in "".join(text.split()).replace("and", " and ")
+        assert status(app).startswith("0: choose pair 2, which has some")
+        await press(pilot, "right_square_bracket", "9")
+        assert "Experiments: 1 tried; all pairs equal with clock" in screen_text(app)
+        assert "= clock" in screen_text(app)
+        await press(pilot, "right_square_bracket", "9")
+        assert "No experiment was run on this pair." in _words(screen_text(app))
 
+
+async def test_what_only_the_driver_knew_is_there_again_when_a_pair_is(tmp_path: Path) -> None:
+    a, b = (write_run(tmp_path / f"{name}.h5", plain_steps()) for name in "ab")
+    c = write_run(tmp_path / "c.h5", plain_steps(s1_out=nudged(values(21))))
+    app = BisectApp(paths=[a, b, c])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        app.session.diagnosis = replace(
+            await app.session.diagnose(), remarks=("The control said so.",)
+        )
+        await press(pilot, "right_square_bracket", "left_square_bracket")
+        assert "Verdict: bit-equal, pair 1 of 3" in screen_text(app)
+        assert "The control said so." in _words(screen_text(app))
+
+
+async def test_another_pair_leaves_no_event_of_the_one_before(tmp_path: Path) -> None:
     first = write_run(tmp_path / "a.h5", plain_steps())
     second = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))))
     third = write_run(tmp_path / "c.h5", plain_steps(s1_out=nudged(values(22))))

@@ -19,16 +19,16 @@ def tokens(markdown: str) -> list[Token]:
 
 
 _FOLDED_TRAIL = [
-    "<details> <summary>The questions that were asked, and their answers</summary>".split(),
-    ["</details>"],
+    "<details>\n<summary>The questions that were asked, and their answers</summary>",
+    "</details>",
 ]
-"""The only HTML of a note, words of each block: one stretch that is folded."""
+"""The only HTML of a note, one stretch that is folded."""
 
 
 def foreign(markdown: str) -> set[str]:
     """Types of tokens that a note never has, so that a name must have brought them in."""
     html = [token for token in tokens(markdown) if token.type.startswith("html")]
-    ours = [token.content.split() for token in html] in ([], _FOLDED_TRAIL)
+    ours = [token.content.strip() for token in html] in ([], _FOLDED_TRAIL)
     found = set() if ours else {token.type for token in html}
     return found | {child.type for child in _inline(markdown) if child.type not in HARMLESS}
 

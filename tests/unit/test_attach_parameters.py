@@ -213,3 +213,67 @@ def test_a_module_that_is_put_in_later_is_recorded_in_the_old_ones_place(tmp_pat
         assert "model.0.out" in run.names(Group.FORWARD, step_)
         assert "model.0.out.grad" in run.names(Group.GRAD_OUT, step_)
     assert "model.0.bias.grad_scratch" in run.names(Group.GRAD_SCRATCH, 1)
+
+
+def test_a_write_in_the_middle_of_a_step_stands_before_the_call_that_used_it(
+    tmp_path: Path,
+) -> None:
+    model = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Linear(2, 1, bias=False))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    weight, sample = model.get_parameter("1.weight"), torch.tensor([[1.0, 2.0]])
+
+    def train(_: Any) -> None:
+        for number in range(3):
+            with torch.no_grad():
+                before = model(sample)
+                if number == 1:
+                    weight.mul_(0.5)
+            backward((model(sample) - before + 1.0).square().sum())
+            optimizer.step()
+
+    run = record(tmp_path / "a.h5", model, optimizer, train)
+    (flagged,) = [seen for seen in run.events if EventFlag.OUTSIDE_STEP in seen.flags]
+    assert (flagged.step, flagged.name) == (1, "model.1.weight")
+    step_names = [seen.name for seen in run.events if seen.step == 1]
+    at = step_names.index("model.1.weight")
+    assert step_names[at + 1] == "model.1.in[0]"
+    assert step_names[:at].count("model.1.out") == 1
+
+
+def test_what_an_optimizer_writes_between_forwards_of_its_own_step_is_no_write_outside(
+    tmp_path: Path,
+) -> None:
+    model = nn.Sequential(nn.Linear(2, 1), nn.BatchNorm1d(1))
+    optimizer = torch.optim.LBFGS(model.parameters(), max_iter=4)
+    sample = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
+    calls: list[float] = []
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss: torch.Tensor = model(sample).square().sum()
+        calls.append(float(loss.detach()))
+        backward(loss)
+        return loss.detach()
+
+    def train(_: Any) -> None:
+        for _ in range(2):
+            optimizer.step(closure)  # type: ignore[no-untyped-call]
+
+    run = record(tmp_path / "a.h5", model, optimizer, train)
+    assert len(calls) > 2
+    assert not any(EventFlag.OUTSIDE_STEP in seen.flags for seen in run.events)
+
+
+def test_other_tensors_in_the_place_of_parameters_are_no_writes(tmp_path: Path) -> None:
+    model, optimizer = norm_model()
+    sample = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
+
+    def train(_: Any) -> None:
+        for _ in range(2):
+            model(sample)
+            adapted = {name: (value * 2).add_(1.0) for name, value in model.named_parameters()}
+            backward(torch.func.functional_call(model, adapted, (sample,)).square().sum())
+            optimizer.step()
+
+    run = record(tmp_path / "a.h5", model, optimizer, train)
+    assert not any(EventFlag.OUTSIDE_STEP in seen.flags for seen in run.events)

@@ -1,4 +1,4 @@
-"""Experiments: how often a pair is repeated, and what their results prove."""
+"""Experiments: what their results prove, and what they do not."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,19 +7,24 @@ from pathlib import Path
 import pytest
 
 from bisect_debugger.causality.causes import REMEDIES
-from bisect_debugger.causality.knobs import KNOBS, in_order_for
+from bisect_debugger.causality.knobs import KNOBS, alike, in_order_for
 from bisect_debugger.diagnosis.model import Cause, Experiment
 from bisect_debugger.diagnosis.sentence import sentence_of
-from bisect_debugger.driver.experiments import Bench, explain, repeats_for
+from bisect_debugger.driver.bench import Bench
+from bisect_debugger.driver.experiments import explain
+from bisect_debugger.driver.explaining import steps_past
+from bisect_debugger.driver.luck import Baseline
 from bisect_debugger.driver.patience import OutOfTime, Stuck
 from bisect_debugger.driver.refining import refined
 from bisect_debugger.format.groups import Group
-from bisect_debugger.progress import Event, ExperimentBegan, ExperimentEnded
+from bisect_debugger.progress import Event, ExperimentBegan, ExperimentEnded, ExperimentsBegan
 from probes.unedited.knobs import NAMES
 from tests.builders import diagnosis, origin
 from tests.runs import nudged, plain_steps, values, write_run
 
-BASELINE = Experiment((), 2, 0, (1, 1))
+BASELINE = Baseline(Experiment((), 2, 0, (1, 1)), 1, 1)
+SOMETIMES = Baseline(Experiment((), 2, 1, (1,)), 0, 1)
+WITH_CONTROL = Experiment((), 3, 0, (1, 1, 1))
 
 
 def bench(
@@ -40,7 +45,18 @@ def bench(
         write_run(out, steps)
         return [out]
 
-    return Bench(run, tmp_path / "experiments", 4, 3, deadline, said.append)
+    return Bench(run, tmp_path / "experiments", 4, 1, 3, deadline, said.append)
+
+
+def only_once(control: Bench, afterwards: Bench) -> Bench:
+    """A trainer that behaves in one way without a knob, and in another under every one."""
+    without, under = control.run, afterwards.run
+
+    def run(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
+        return under(out, knobs) if knobs else without(out, knobs)
+
+    afterwards.run = run
+    return afterwards
 
 
 def test_every_knob_has_a_meaning_and_a_place_in_the_trainer() -> None:
@@ -55,13 +71,14 @@ def test_knobs_that_speak_for_the_cause_come_first() -> None:
     assert by_turns[:3] == ("workers", "switch", "turns")
 
 
-@pytest.mark.parametrize(
-    ("diverged", "pairs", "repeats"), [(2, 2, 3), (1, 1, 3), (1, 2, 5), (1, 10, 17)]
-)
-def test_what_diverges_rarely_is_repeated_more_often(
-    diverged: int, pairs: int, repeats: int
+@pytest.mark.parametrize("cause", Cause)
+@pytest.mark.parametrize("other", [Cause.DATA_ORDER, Cause.REDUCTION_ORDER, Cause.SIMULATOR])
+def test_the_hash_seed_is_tried_before_addresses_which_fix_it_as_well(
+    cause: Cause, other: Cause
 ) -> None:
-    assert repeats_for(diverged, pairs) == repeats
+    order = in_order_for(frozenset((cause,)), frozenset((other,)))
+    assert order.index("hashseed") < order.index("addresses")
+    assert "addresses" in alike("hashseed")
 
 
 def test_one_knob_proves_the_origin_and_stands_first_in_evidence_and_advice(
@@ -72,20 +89,32 @@ def test_one_knob_proves_the_origin_and_stands_first_in_evidence_and_advice(
     explained = explain(found, bench(tmp_path, {"entropy"}, said), BASELINE)
     assert explained.origins[0].proven
     assert explained.origins[0].evidence[0] == (
-        "Proven: with entropy (the system's entropy replaced by a fixed stream) alone 3 of 3 "
-        "pairs equal up to step 3; without, 2 of 2 pairs diverge, at step 1 (by luck alone that "
-        "happens in 1.6 of 100 cases)."
+        "Proven: with entropy (the system's entropy replaced by a fixed stream) alone 4 of 4 "
+        "pairs equal up to step 3; without, 3 of 3 pairs diverge, at step 1 (by luck alone that "
+        "happens in at most 3.1 of 100 cases)."
     )
     assert "seed" in explained.origins[0].advice[0]
     by_knobs = {experiment.knobs: experiment for experiment in explained.experiments}
-    assert by_knobs[()] == BASELINE
-    assert by_knobs["entropy",] == Experiment(("entropy",), 3, 3, ())
+    assert by_knobs[()] == WITH_CONTROL
+    assert by_knobs["entropy",] == Experiment(("entropy",), 4, 4, ())
     assert by_knobs["hashseed",] == Experiment(("hashseed",), 1, 0, (1,))
-    began, ended, *_ = said
+    control, differed, began, ended, *_ = said
+    assert isinstance(control, ExperimentBegan)
+    assert (control.shown, control.meaning) == ("no knob", "nothing, as a control")
+    assert differed == ExperimentEnded("no knob", "diverged at step 1")
     assert isinstance(began, ExperimentBegan)
     assert (len(began.knobs), began.shown) == (len(KNOBS), "all knobs")
-    assert ended == ExperimentEnded("all knobs", "3 of 3 pairs equal up to step 3")
+    assert ended == ExperimentEnded("all knobs", "4 of 4 pairs equal up to step 3")
     assert not (tmp_path / "experiments").exists()
+
+
+def test_what_a_proof_takes_is_told_anew_after_the_control(tmp_path: Path) -> None:
+    said: list[Event] = []
+    made = bench(tmp_path, {"entropy"}, said)
+    made.began = ExperimentsBegan(600.0, BASELINE.repeats, 1.0)
+    explain(diagnosis(origins=(origin(),)), made, BASELINE)
+    assert BASELINE.repeats == 5
+    assert said.count(ExperimentsBegan(600.0, 4, 1.0)) == 1
 
 
 def test_two_faults_need_two_knobs(tmp_path: Path) -> None:
@@ -94,7 +123,7 @@ def test_two_faults_need_two_knobs(tmp_path: Path) -> None:
     )
     explained = explain(found, bench(tmp_path, {"entropy", "fill-memory"}, []), BASELINE)
     assert [each.proven for each in explained.origins] == [True, True]
-    assert "together 3 of 3 pairs equal" in explained.origins[1].evidence[0]
+    assert "together 4 of 4 pairs equal" in explained.origins[1].evidence[0]
 
 
 def test_what_no_knob_changes_is_said(tmp_path: Path) -> None:
@@ -107,9 +136,8 @@ def test_what_no_knob_changes_is_said(tmp_path: Path) -> None:
 
 def test_what_is_equal_by_luck_is_no_proof_of_what_diverges_by_chance(tmp_path: Path) -> None:
     found = diagnosis(origins=(origin(cause=Cause.RNG_STREAM),))
-    by_chance = Experiment((), 2, 1, (1,))
     lucky = bench(tmp_path, {"clock"}, [], by_luck=("entropy",))
-    explained = explain(found, lucky, by_chance)
+    explained = explain(found, lucky, SOMETIMES)
     by_knobs = {experiment.knobs: experiment for experiment in explained.experiments}
     assert by_knobs["entropy",].equal_pairs == by_knobs["entropy",].pairs
     assert "Proven: with clock " in explained.origins[0].evidence[0]
@@ -125,7 +153,9 @@ def test_pairs_that_always_diverged_may_do_so_seldom_all_the_same(tmp_path: Path
 
 def test_what_is_equal_with_and_without_every_knob_is_not_proven(tmp_path: Path) -> None:
     found = diagnosis(origins=(origin(cause=Cause.RNG_STREAM),))
-    explained = explain(found, bench(tmp_path, set(), []), BASELINE)
+    seldom = only_once(bench(tmp_path, {"no knob"}, []), bench(tmp_path, set(), []))
+    explained = explain(found, seldom, BASELINE)
+    assert len(explained.experiments) > len(KNOBS)
     assert not explained.origins[0].proven
     assert explained.remarks[0].startswith("Nothing is proven: the twins diverge too seldom.")
 
@@ -136,12 +166,26 @@ def test_of_knobs_that_do_the_same_the_likeliest_is_named(tmp_path: Path) -> Non
     assert "Proven: with switch " in explain(found, either, BASELINE).origins[0].evidence[0]
 
 
+def test_where_either_of_two_knobs_is_enough_both_off_are_the_contrast(tmp_path: Path) -> None:
+    """As where the clock decides how many threads compute."""
+    made = bench(tmp_path, {"no knob"}, [])
+    run, equal = made.run, bench(tmp_path, set(), []).run
+    made.run = lambda out, knobs: (equal if {"threads", "clock"} & set(knobs) else run)(out, knobs)
+    explained = explain(diagnosis(origins=(origin(cause=Cause.ENVIRONMENT),)), made, BASELINE)
+    assert "Proven: with threads " in explained.origins[0].evidence[0]
+    tried = [experiment.knobs for experiment in explained.experiments]
+    # What belongs to the same family has the same contrast, and cannot be told apart.
+    assert ("switch",) not in tried
+    family = ("workers", "threads", "switch", "turns", "deterministic")
+    assert set(tried[-1]) == set(NAMES) - {"clock", *family}
+
+
 def test_out_of_time_is_said_and_nothing_is_proven(tmp_path: Path) -> None:
     found = diagnosis(origins=(origin(),))
     said: list[Event] = []
     explained = explain(found, bench(tmp_path, {"entropy"}, said, deadline=0.0), BASELINE)
     assert not explained.origins[0].proven
-    assert explained.experiments == (BASELINE,)
+    assert explained.experiments == (BASELINE.told,)
     assert "time ran out" in explained.remarks[0]
     assert said == []
 
@@ -198,15 +242,22 @@ def test_too_few_pairs_for_want_of_time_prove_nothing_and_are_kept(tmp_path: Pat
 
     def counted(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
         runs.append(knobs)
-        if len(runs) == 2:
+        if len(runs) == 4:
             made.deadline = 0.0
         return run(out, knobs)
 
     made.run = counted
     explained = explain(diagnosis(origins=(origin(),)), made, BASELINE)
     assert "time ran out" in explained.remarks[0]
-    assert [experiment.pairs for experiment in explained.experiments] == [2, 1]
+    assert [experiment.pairs for experiment in explained.experiments] == [3, 1]
     assert not explained.origins[0].proven
+
+
+@pytest.mark.parametrize(
+    ("onsets", "steps"), [((0,), 3), ((-1, -1), 3), ((7, 7), 10), ((3, 9), 16), ((-1, 1), 4)]
+)
+def test_runs_go_past_the_onset_as_far_as_it_moved(onsets: tuple[int, ...], steps: int) -> None:
+    assert steps_past(onsets, 2) == steps
 
 
 def test_nothing_runs_twice(tmp_path: Path) -> None:
@@ -230,11 +281,54 @@ def test_what_is_stuck_under_one_knob_is_proven_by_another(tmp_path: Path) -> No
     made.run = stuck_with_turns
     explained = explain(diagnosis(origins=(origin(),)), made, BASELINE)
     assert explained.origins[0].proven
-    assert explained.experiments[-1].knobs == ("entropy",)
-    # All others cannot be tried instead, so twins without a knob are.
-    assert explained.experiments[0] == Experiment((), 3, 0, (1, 1, 1))
+    # All that the trainer runs under are tried together, and all of these but the one.
+    together, contrast = [
+        experiment for experiment in explained.experiments if len(experiment.knobs) > 1
+    ]
+    assert "turns" not in together.knobs
+    assert "entropy" not in contrast.knobs
+    assert contrast.onset_steps == (1,)
     ended = [event.words for event in said if isinstance(event, ExperimentEnded)]
-    assert ended[0] == "the trainer is stuck: it closed no step in 60 s, and was ended"
+    assert ended[1] == "the trainer is stuck: it closed no step in 60 s, and was ended"
+
+
+def test_what_is_equal_before_it_comes_to_the_onset_is_no_proof(tmp_path: Path) -> None:
+    said: list[Event] = []
+    made = bench(tmp_path, {"clock"}, said)
+    run, long = made.run, plain_steps()
+
+    def short_with_clock(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
+        if "clock" not in knobs:
+            return run(out, knobs)
+        # The time is over sooner, as the clock counts how often it is asked.
+        return [write_run(out, long[:2])]
+
+    made.run = short_with_clock
+    explained = explain(diagnosis(origins=(origin(cause=Cause.WALL_CLOCK),)), made, BASELINE)
+    assert not explained.origins[0].proven
+    assert "(without clock), the twins diverge still" in explained.remarks[0]
+    assert (
+        ExperimentEnded(
+            "clock",
+            "equal, but only up to step 0, where the runs end; without a knob they diverged at "
+            "step 1, so nothing can be said of it",
+        )
+        in said
+    )
+
+
+def test_a_set_of_knobs_that_is_enough_by_luck_is_not_proven(tmp_path: Path) -> None:
+    made = bench(tmp_path, {"no knob"}, [])
+    run, equal = made.run, bench(tmp_path, set(), []).run
+
+    def by_luck(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
+        lucky = len(knobs) == len(KNOBS) or {"entropy", "seed-all"} <= set(knobs)
+        others = len(knobs) > 1 and not {"entropy", "seed-all"} & set(knobs)
+        return (equal if lucky or others else run)(out, knobs)
+
+    made.run = by_luck
+    explained = explain(diagnosis(origins=(origin(),)), made, BASELINE)
+    assert not explained.origins[0].proven
 
 
 def test_what_is_equal_with_one_knob_is_not_proven_before_the_others_were_tried_instead(
@@ -257,12 +351,12 @@ def test_what_is_equal_with_one_knob_is_not_proven_before_the_others_were_tried_
 
 
 def test_a_run_that_is_cut_off_leaves_the_pairs_before_it(tmp_path: Path) -> None:
-    made = bench(tmp_path, set(), [])
+    made = bench(tmp_path, {"entropy"}, [])
     run, runs = made.run, []
 
     def cut_off(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
         runs.append(knobs)
-        if len(runs) == 3:
+        if len(runs) == 5:
             made.deadline = 0.0
             raise OutOfTime
         return run(out, knobs)
@@ -270,25 +364,13 @@ def test_a_run_that_is_cut_off_leaves_the_pairs_before_it(tmp_path: Path) -> Non
     made.run = cut_off
     explained = explain(diagnosis(origins=(origin(),)), made, BASELINE)
     assert "time ran out" in explained.remarks[0]
-    assert [experiment.pairs for experiment in explained.experiments] == [2, 1]
-
-
-SOMETIMES = Experiment((), 2, 1, (1,))
+    assert [experiment.pairs for experiment in explained.experiments] == [3, 1]
 
 
 def test_what_does_not_come_again_without_a_knob_is_not_proven_by_one(tmp_path: Path) -> None:
     found = diagnosis(origins=(origin(),))
     explained = explain(found, bench(tmp_path, set(), []), SOMETIMES)
     assert not explained.origins[0].proven
-    assert explained.remarks[0].startswith("Nothing is proven: under one of the knobs the twins")
-    assert explained.experiments[0] == Experiment((), 5, 4, (1,))
-
-
-def test_where_a_pair_was_equal_a_control_goes_with_the_proof(tmp_path: Path) -> None:
-    found, said = diagnosis(origins=(origin(cause=Cause.RNG_STREAM),)), list[Event]()
-    explained = explain(found, bench(tmp_path, {"entropy"}, said), SOMETIMES)
-    assert explained.origins[0].proven
-    assert "without, 2 of 3 pairs diverge" in explained.origins[0].evidence[0]
-    assert [each.knobs for each in explained.experiments].count(()) == 1
-    began = [event for event in said if isinstance(event, ExperimentBegan)]
-    assert (began[-1].shown, began[-1].meaning) == ("no knob", "nothing, as a control")
+    assert explained.remarks[0].startswith("Nothing is proven: twins are equal now without any")
+    # Whatever is equal now is equal under every knob, so none is tried.
+    assert explained.experiments == (Experiment((), 5, 4, (1,)),)

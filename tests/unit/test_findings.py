@@ -8,7 +8,7 @@ import pytest
 
 from bisect_debugger.causality.causes import REMEDIES, Cause
 from bisect_debugger.diagnosis import Diagnosis, diagnose_pair
-from bisect_debugger.diagnosis.findings import NAME, keep
+from bisect_debugger.diagnosis.findings import NAME, experimented_on, keep
 from bisect_debugger.diagnosis.model import Excerpt, Experiment, Isolation, Repeats, Zoom
 from bisect_debugger.diagnosis.refinement import with_cause, with_origins
 from bisect_debugger.report.text import render_diagnosis
@@ -124,3 +124,20 @@ def test_a_strangers_words_do_nothing_to_a_terminal(twins: tuple[Path, Path]) ->
         shown = render_diagnosis(told(*twins), trail=full)
         assert "\\x1b[2J" in shown
         assert all(letter.isprintable() for letter in shown.replace("\n", ""))
+
+
+def test_other_pairs_are_told_which_one_has_experiments(twins: tuple[Path, Path]) -> None:
+    a, b = twins
+    c = write_run(a.with_name("c.h5"), plain_steps())
+    with open_pair(a, c) as pair:
+        assert experimented_on(pair) is None
+    explained(a, b)
+    with open_pair(a, c) as pair:
+        assert experimented_on(pair) == (a, b)
+    with open_pair(a, b) as pair:
+        assert experimented_on(pair) is None, "it has them itself"
+    kept = json.loads(a.with_name(NAME).read_bytes())
+    for runs in ([["../x"], ["b.h5"]], [[], ["b.h5"]], "a.h5", [[0], [1]]):
+        a.with_name(NAME).write_text(json.dumps({**kept, "runs": runs}))
+        with open_pair(a, c) as pair:
+            assert experimented_on(pair) is None, runs

@@ -6,8 +6,9 @@ from pathlib import Path
 from bisect_debugger.diagnosis.model import Experiment, Isolation, Reached, Repeats, Verdict
 from bisect_debugger.format.groups import Group
 from bisect_debugger.twins import open_pair
-from bisect_debugger.views.experiments import NONE_RUN, experiment_lines, experiment_table
+from bisect_debugger.views.experiments import experiment_lines, experiment_table
 from bisect_debugger.views.facts import fact_rows
+from bisect_debugger.views.pairs import told_apart
 from bisect_debugger.views.reach import NOTHING_REACHED, bar, reach_lines, reaches
 from bisect_debugger.views.states import compared_lines, compared_of, hint_lines
 from tests.builders import diagnosis, equal_diagnosis, origin
@@ -43,7 +44,15 @@ def test_an_experiment_says_what_it_did_and_what_follows() -> None:
     text = "\n".join(experiment_lines(found))
     assert "hashseed: 3 of 3 pairs equal" in text
     assert "In isolation, backward: 17 of 20 different." in text
-    assert experiment_lines(equal_diagnosis())[0] == NONE_RUN
+
+
+def test_why_there_are_no_experiments_is_said() -> None:
+    assert experiment_lines(equal_diagnosis())[0].startswith("Nothing diverged in the training")
+    assert experiment_lines(diagnosis())[0].startswith("No experiment was run on these twins.")
+    elsewhere = (Path("runs/a.values.h5"), Path("runs/b\x1b.values.h5"))
+    text = "\n".join(experiment_lines(diagnosis(), elsewhere))
+    assert text.startswith("No experiment was run on this pair.")
+    assert "\n  runs/a.values.h5 and runs/b\\x1b.values.h5\n" in text
 
 
 def test_reach_has_a_bar_from_the_step_of_arrival() -> None:
@@ -103,3 +112,10 @@ def test_each_dead_end_has_a_way_on() -> None:
     assert "first recorded step" in hint_lines(first)[0]
     window = replace(found, compared=replace(found.compared, window_start=1))
     assert "first recorded step" in hint_lines(window)[0]
+
+
+def test_paths_are_told_apart_by_what_they_do_not_share(tmp_path: Path) -> None:
+    assert told_apart(["x/1/a.h5", "x/1/b.h5"]) == ["a.h5", "b.h5"]
+    assert told_apart(["x/1/a.h5", "x/2/a.h5"]) == ["1/a.h5", "2/a.h5"]
+    assert told_apart([str(tmp_path / "a.h5"), str(tmp_path / "s" / "b.h5")]) == ["a.h5", "s/b.h5"]
+    assert told_apart(["/a.h5", "b.h5"])[0] == "a.h5"

@@ -210,8 +210,70 @@ def test_a_parameter_that_one_run_changed_between_steps_is_no_control_flow(tmp_p
 
     (origin,) = twins(tmp_path, steps).origins
     assert (origin.step, origin.cause) == (1, Cause.ASYNC_UPDATE)
-    nodes = ["one-loaded", "is-outside", "outside-loaded", "outside-first"]
-    assert [step.node for step in origin.trail] == nodes
+    assert [step.node for step in origin.trail] == [
+        *("one-loaded", "is-outside", "outside-loaded", "outside-midway", "outside-first"),
+        *("outside-drawn", "outside-numbers"),
+    ]
+
+
+def test_a_parameter_that_was_written_in_the_middle_of_a_step_is_no_kernel(tmp_path: Path) -> None:
+    def steps(fault: int) -> Steps:
+        shift = 500 * fault
+        return [
+            [weight("net.a", 1)],
+            [
+                batch(3),
+                weight("net.a", 99 + shift, EventFlag.OUTSIDE_STEP),
+                out("net.a", 10 + shift),
+                weight("net.a", 2 + shift),
+            ],
+        ]
+
+    (origin,) = twins(tmp_path, steps).origins
+    assert (origin.step, origin.buffer, origin.cause) == (0, "net.a.w", Cause.ASYNC_UPDATE)
+    assert "outside-first" not in [step.node for step in origin.trail]
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_what_is_written_from_a_stream_is_owed_to_it_where_it_was_drawn_from(
+    tmp_path: Path, drawn: bool
+) -> None:
+    def steps(fault: int) -> Steps:
+        shift = 500 * fault
+        after = 21 + shift if drawn else 20 + shift
+        return [
+            [stream("init", 20 + shift, "numpy"), weight("net.a", 1)],
+            [
+                stream("start", 20 + shift, "numpy"),
+                batch(3),
+                weight("net.a", 99 + shift, EventFlag.OUTSIDE_STEP),
+                out("net.a", 10 + shift),
+                stream("optim", after, "numpy"),
+                weight("net.a", 2 + shift),
+            ],
+        ]
+
+    found = twins(tmp_path, steps)
+    expected = [(-1, "rng.numpy@init")] if drawn else [(0, "net.a.w")]
+    assert origins(found) == expected
+
+
+def test_what_is_descended_by_hand_is_owed_to_the_gradients_of_its_step(tmp_path: Path) -> None:
+    def steps(fault: int) -> Steps:
+        shift = 500 * fault
+        return [
+            [weight("net.a", 1), weight("net.b", 2)],
+            [
+                batch(3 + shift),
+                into("net.a", 3 + shift),
+                out("net.a", 10 + shift),
+                loss(25 + shift),
+                weight("net.b", 99 + shift, EventFlag.OUTSIDE_STEP),
+                out("net.b", 30 + shift),
+            ],
+        ]
+
+    assert origins(twins(tmp_path, steps)) == [(0, "data.net.in[0]")]
 
 
 def test_a_reorder_alone_is_one_origin_at_its_place(tmp_path: Path) -> None:
@@ -368,3 +430,40 @@ def test_a_walk_that_stops_early_says_so(tmp_path: Path) -> None:
     found = twins(tmp_path, steps)
     assert found.verdict is Verdict.DIVERGED
     assert any("later ones are not excluded" in remark for remark in found.remarks)
+
+
+def test_an_input_is_the_work_of_the_module_whose_code_calls(tmp_path: Path) -> None:
+    def steps(fault: int) -> Steps:
+        shift = 500 * fault
+        return [
+            [weight("net.head.last", 1)],
+            [
+                batch(3),
+                into("net.first", 3),
+                out("net.first", 10),
+                # `net.head` holds modules and is never called itself.
+                into("net.head.last", 11 + shift),
+                out("net.head.last", 12 + shift),
+                out("net", 12 + shift),
+            ],
+        ]
+
+    (origin,) = twins(tmp_path, steps).origins
+    assert (origin.component, origin.buffer) == ("net", "net.head.last.in[0]")
+    assert origin.first_reached is not None
+    assert origin.first_reached.component == "net.head.last"
+    assert origin.contaminated[0] == "net.head.last"
+
+
+def test_an_input_that_the_training_loop_made_is_said_of_the_module_it_enters(
+    tmp_path: Path,
+) -> None:
+    def steps(fault: int) -> Steps:
+        shift = 500 * fault
+        return [
+            [weight("agent.head", 1)],
+            [into("agent.head", 11 + shift), out("agent.head", 12 + shift)],
+        ]
+
+    (origin,) = twins(tmp_path, steps).origins
+    assert origin.component == "agent.head"

@@ -51,3 +51,41 @@ def test_the_second_backward_of_an_alternating_trainer_is_held_to_its_own(tmp_pa
         ]
 
     assert origins(twins(tmp_path, steps))[-1] == (1, "net.w.grad")
+
+
+def seen_by_optimizer(*shifts: int) -> Steps:
+    """A step whose contributions are equal; each shift is that of one parameter's gradient."""
+    names = [f"net.{number}" for number in range(len(shifts))]
+    return [
+        [weight(name, number) for number, name in enumerate(names)],
+        [
+            batch(9),
+            *(
+                Made(Group.GRAD_SCRATCH, f"{name}.w.grad_scratch", 20, name, "w", f"{name}.w")
+                for name in names
+            ),
+            *(
+                Made(Group.GRAD, f"{name}.w.grad", 30 + number + shift, name, "w", f"{name}.w")
+                for number, (name, shift) in enumerate(zip(names, shifts, strict=True))
+            ),
+        ],
+    ]
+
+
+def test_what_changes_all_gradients_at_once_is_one_fault(tmp_path: Path) -> None:
+    found = twins(tmp_path, lambda fault: seen_by_optimizer(*([500 * fault] * 4)))
+    (origin,) = found.origins
+    assert (origin.component, origin.buffer) == ("net", "net.0.w.grad")
+    assert set(origin.contaminated) >= {"net.0", "net.1", "net.2", "net.3"}
+    assert (
+        "The same fault made net.1.w.grad, net.2.w.grad, net.3.w.grad differ: all gradients of the "
+        "step differ, from equal contributions."
+    ) in origin.evidence
+
+
+def test_some_gradients_that_nothing_is_known_to_join_stay_apart_and_say_so(tmp_path: Path) -> None:
+    found = twins(tmp_path, lambda fault: seen_by_optimizer(500 * fault, 0, 500 * fault))
+    assert [origin.component for origin in found.origins] == ["net.0", "net.2"]
+    for origin in found.origins:
+        (words,) = [line for line in origin.evidence if "one place between backward" in line]
+        assert words.startswith("1 other gradient(s) of this step differ")

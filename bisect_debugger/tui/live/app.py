@@ -120,7 +120,7 @@ class LiveApp(BisectApp):
             return
         view = self._work.look().view
         if view.judging:
-            self.screen.say("stopping as soon as the comparison is done")
+            self.screen.say("stopping the comparison; the recordings are kept")
         else:
             what = what_runs(view)
             self.screen.say(f"stopping: {what} has 10 s to end; q again ends it at once")

@@ -42,6 +42,8 @@ def title(view: TwinsView) -> str:
 
 def what_runs(view: TwinsView) -> str:
     """What a person would stop now, with its article."""
+    if view.judging:
+        return "the comparison"
     run = view.running
     return "the script" if run is not None and run.phase is Phase.ALONE else "the training"
 

@@ -231,7 +231,10 @@ class BuffersScreen(BaseScreen):
         hidden = f", {self._hidden} equal hidden" if self._hidden else ""
         place = f"{message.index + 1}/{len(self.listed)}{hidden}"
         room = self.app.size.width - len(place) - len(row.status.word) - 6
-        self.set_status(f"{place}  {elide(row.name, room)}  {row.status.word}")
+        equal = "u: hide equal" if self.show_equal else "u: show equal"
+        self.set_status(
+            f"{place}  {elide(row.name, room)}  {row.status.word}", "enter: values", equal
+        )
         if self.has_class("wide"):
             self.read("preview", self._numbers, row)
 

@@ -1,5 +1,6 @@
 """Experiments: what changing one condition did to the divergence."""
 
+from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
@@ -12,13 +13,13 @@ from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.twins import Status
-from bisect_debugger.views.counts import counted
 from bisect_debugger.views.experiments import (
-    NONE_RUN,
     ExperimentRow,
+    best_row,
     experiment_lines,
     experiment_table,
     isolation_lines,
+    none_lines,
 )
 from bisect_debugger.views.names import elide, pad
 
@@ -43,6 +44,7 @@ class ExperimentsScreen(BaseScreen):
         super().__init__()
         self._rows: tuple[ExperimentRow, ...] = ()
         self._diagnosis: Diagnosis | None = None
+        self._elsewhere: tuple[Path, Path] | None = None
 
     def main_pane(self) -> Widget:
         """The experiments and the one under the cursor in words."""
@@ -57,16 +59,24 @@ class ExperimentsScreen(BaseScreen):
         table.display = bool(self._rows)
         table.styles.height = max(1, len(self._rows))
         if not self._rows:
-            self.query_one("#detail", Prose).show(
-                "\n".join([NONE_RUN, "", *isolation_lines(self._diagnosis)])
-            )
-            self.query_one("#detail", Prose).focus()
-            self.set_status("1: verdict  2: why the tool thinks so")
+            await self._tell_why_none(self._diagnosis)
             return
-        self.set_title(f"Experiments: {counted(len(self._rows), 'condition')} tried")
-        self.set_status("up down: what each one did")
-        table.show(len(self._rows), 0)
+        told = best_row(self._rows)
+        found = "none of them" if told is None else self._rows[told].knobs
+        self.set_title(f"Experiments: {len(self._rows)} tried; all pairs equal with {found}")
+        self.set_status("up down: what each one did", "1: verdict")
+        table.show(len(self._rows), told or 0)
         table.focus()
+
+    async def _tell_why_none(self, diagnosis: Diagnosis) -> None:
+        """Say it, and the way to the pair that has some."""
+        self._elsewhere = await self.session.experimented_on()
+        detail = self.query_one("#detail", Prose)
+        detail.show("\n".join(none_lines(diagnosis, self._elsewhere)))
+        detail.focus()
+        number = self.debugger.pairs.number_of(self._elsewhere)
+        there = [] if number is None else [f"0: choose pair {number + 1}, which has some"]
+        self.set_status(*there, "1: verdict", "2: why the tool thinks so")
 
     def repaint(self) -> None:
         """Colours as they are now."""
@@ -74,12 +84,13 @@ class ExperimentsScreen(BaseScreen):
 
     def _line(self, index: int, width: int) -> Text:
         row = self._rows[index]
-        helped = row.pairs > 0 and row.equal == row.pairs
+        helped = row.takes_away
         line = self.look.symbol(Status.EQUAL if helped else Status.DIFFERS)
-        names = max(12, width // 2 - _EQUAL_WIDTH)
+        onsets = max(len(each.onset_words) for each in self._rows)
+        names = max(12, width - _EQUAL_WIDTH - min(onsets, width // 3) - 4)
         line.append(f" {pad(elide(row.knobs, names), names)} ", "bold" if helped else "")
         line.append(f"{row.equal}/{row.pairs} equal".ljust(_EQUAL_WIDTH))
-        line.append(f"diverged in {row.onsets}" if row.onsets else "")
+        line.append(row.onset_words)
         return line
 
     @on(VirtualTable.Moved, "#table")
@@ -98,4 +109,6 @@ class ExperimentsScreen(BaseScreen):
 
     def copied_text(self) -> str:
         """All of it in lines."""
-        return "\n".join(experiment_lines(self._diagnosis)) if self._diagnosis else ""
+        if self._diagnosis is None:
+            return ""
+        return "\n".join(experiment_lines(self._diagnosis, self._elsewhere))

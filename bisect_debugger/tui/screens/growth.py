@@ -88,7 +88,7 @@ class GrowthScreen(BaseScreen):
             growth.values(),
             width=width,
             height=max(7, self.app.size.height - 5 - len(words) // width),
-            unit=f"{growth.measure.value}, log scale",
+            unit=f"{growth.measure.meaning}, log scale",
         )
         pane.show("\n".join([words, *lines]))
         looked = len(growth.points)

@@ -37,7 +37,7 @@ class HelpScreen(BaseScreen):
     async def load(self) -> None:
         """Fill the list."""
         self.set_title("Help")
-        self.set_status("esc: back")
+        self.set_status("esc: back", "down: all keys, symbols and groups")
         self._show()
         self.query_one("#main", Prose).focus()
 

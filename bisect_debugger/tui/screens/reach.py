@@ -91,7 +91,7 @@ class ReachScreen(BaseScreen):
         return max(20, min(64, width - _STEP_WIDTH - 26))
 
     def _line(self, index: int, width: int) -> Text:
-        reach, row = self._lines[index]
+        row = self._lines[index][1]
         if row is None:
             return Text(f"    {NOTHING_REACHED}", "italic")
         names = self._name_width(self.app.size.width)
@@ -105,7 +105,6 @@ class ReachScreen(BaseScreen):
             bar(row.filled, max(4, min(60, width - names - _STEP_WIDTH - 1))),
             self.look.style(Status.DIFFERS),
         )
-        del reach
         return line
 
     @on(VirtualTable.Moved, "#components")

@@ -15,7 +15,7 @@ from bisect_debugger.twins import Status
 from bisect_debugger.views.counts import counted
 from bisect_debugger.views.facts import FactRow
 from bisect_debugger.views.names import elide, pad
-from bisect_debugger.views.pairs import PairLine
+from bisect_debugger.views.pairs import PairLine, told_apart
 
 _NAME_WIDTH = 25
 
@@ -40,6 +40,8 @@ class RunsScreen(BaseScreen):
         super().__init__()
         self._facts: tuple[FactRow, ...] = ()
         self._pairs: tuple[PairLine, ...] = ()
+        self._names: list[str] = []
+        """Of both runs of each pair, the folders that all share left out."""
 
     def main_pane(self) -> Widget:
         """Pairs and facts."""
@@ -51,6 +53,7 @@ class RunsScreen(BaseScreen):
         """Read the facts."""
         self.set_title("Runs")
         self._pairs = self.debugger.pairs.lines
+        self._names = told_apart([name for pair in self._pairs for name in (pair.a, pair.b)])
         self._facts = await self.session.facts()
         differing = sum(fact.differs for fact in self._facts)
         many = f"pair {self.debugger.pairs.number + 1} of {len(self._pairs)}, " * (
@@ -77,7 +80,8 @@ class RunsScreen(BaseScreen):
         index -= self._pair_lines
         half = max(8, (width - _NAME_WIDTH - 4) // 2)
         if index == 0:
-            paths = [pad(elide(str(path), half), half) for path in self.session.paths]
+            names = told_apart([str(path) for path in self.session.paths])
+            paths = [pad(elide(name, half), half) for name in names]
             return Text(f"  {'fact':<{_NAME_WIDTH}}{paths[0]} {paths[1]}", "underline")
         fact = self._facts[index - 1]
         status = Status.DIFFERS if fact.differs else Status.EQUAL
@@ -95,8 +99,8 @@ class RunsScreen(BaseScreen):
         tail = _told_of(pair)
         room = max(8, (width - max(map(len, map(_told_of, self._pairs))) - 4) // 2)
         line = Text("> " if here else "  ", "bold")
-        names = (pad(elide(name, room), room) for name in (pair.a, pair.b))
-        line.append("  ".join(names), "bold" * here)
+        names = self._names[2 * index : 2 * index + 2]
+        line.append("  ".join(pad(elide(name, room), room) for name in names), "bold" * here)
         line.append(tail)
         return line
 
@@ -106,25 +110,20 @@ class RunsScreen(BaseScreen):
         index = message.index - self._pair_lines
         detail = self.query_one("#detail", Prose)
         if index < 0:
-            self.set_status("enter: show this pair  ] [: next and previous pair")
-            detail.show("")
+            pair = self._pairs[message.index]
+            self.set_status("enter: show this pair", "] [: next and previous pair")
+            detail.show(f"{_told_of(pair).strip()}\n{_both(pair.a, pair.b)}")
             return
         if index == 0:
-            self.set_status("what differs stands first")
-            detail.show(
-                f"first:  {printable(str(self.session.paths[0]), 2000)}\n"
-                f"second: {printable(str(self.session.paths[1]), 2000)}"
-            )
+            self.set_status("what differs stands first", "up down: whole values")
+            detail.show(_both(*map(str, self.session.paths)))
             return
         fact = self._facts[index - 1]
         word = (
             "differs" if fact.differs else "is the same" if fact.a == fact.b else "is no difference"
         )
         self.set_status(f"{elide(fact.name, 40)} {word}")
-        detail.show(
-            f"{printable(fact.name)}\nfirst:  {printable(fact.a, 2000)}\n"
-            f"second: {printable(fact.b, 2000)}"
-        )
+        detail.show(f"{printable(fact.name)}\n{_both(fact.a, fact.b)}")
 
     def switch(self, index: int) -> None:
         """Show the pair under the cursor."""
@@ -138,3 +137,8 @@ class RunsScreen(BaseScreen):
 
 def _told_of(pair: PairLine) -> str:
     return f"  rank {pair.rank}: {pair.verdict}"
+
+
+def _both(first: str, second: str) -> str:
+    """What either run has, one below the other."""
+    return f"first:  {printable(first, 2000)}\nsecond: {printable(second, 2000)}"

@@ -128,7 +128,8 @@ class TimelineScreen(BaseScreen):
             self.query_one("#words", Still).say("")
             return
         status = cell.statuses[group].word
-        self.set_status(f"enter: events  {_where(cell)}, {group.label}: {status}")
+        where = f"enter: events  {_where(cell)}, {group.label}: {status}"
+        self.set_status(where, "n N: differing steps", "z Z: zoom")
         self.query_one("#words", Still).say(self._words(cell, ribbon.groups))
 
     def _words(self, cell: Band, shown: tuple[Group, ...]) -> Text:

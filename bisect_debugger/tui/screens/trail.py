@@ -52,7 +52,7 @@ class TrailScreen(BaseScreen):
 
     async def load(self) -> None:
         """Ask for the trail."""
-        self.set_title("Trail")
+        self.set_title("Trail: why the tool thinks so")
         table = self.query_one("#questions", VirtualTable)
         table.focus()
         diagnosis = await self.session.diagnose()
@@ -60,12 +60,15 @@ class TrailScreen(BaseScreen):
         self._trail = tuple(line for line in self._lines if isinstance(line, TrailStep))
         table.show(len(self._lines), 0)
         self.query_one("#side", Prose).show_indented(render_tree())
-        self.set_status(f"{counted(len(self._trail), 'question')} on the path")
+        questions = counted(len(self._trail), "question")
+        self.set_title(f"Trail: why the tool thinks so, {questions}")
+        self.set_status("up down: what each answer rests on", "tab: scroll it", "1: verdict")
 
     def _line(self, index: int, width: int) -> Text:
         step = self._lines[index]
         if isinstance(step, Origin):
-            return Text(f"{elide(step.component, width - 3)}:", "bold")
+            cause = f": {step.cause.value}, because"
+            return Text(f"{elide(step.component, max(10, width - len(cause)))}{cause}", "bold")
         answer = elide(step.answer, max(10, width // 3))
         question = elide(step.question, max(10, width - cell_len(answer) - 3))
         gap = " " * max(1, width - cell_len(question) - cell_len(answer) - 2)

@@ -176,7 +176,11 @@ def _told(origin: Origin, hints: Sequence[str], code: Code) -> Group:
     parts: list[RenderableType] = []
     if origin.advice:
         first = printable(origin.advice[0], 2000)
-        parts += [Text.assemble(("Do first: ", "bold"), first), Text()]
+        parts.append(Text.assemble(("Do first: ", "bold"), first))
+    place = operator_words(origin) or printable(origin.source)
+    if place:
+        parts.append(Text.assemble(("Where: ", "bold"), place))
+    parts += [Text()] if parts else []
     parts += [Text(f"{hint}\n", "bold") for hint in hints]
     parts.append(Text(f"{dormancy_words(origin)}\n"))
     parts += _listed("Why", [printable(line, 2000) for line in origin.evidence])

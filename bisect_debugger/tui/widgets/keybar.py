@@ -1,5 +1,7 @@
 """The last line: keys with what they do, each of which can be clicked."""
 
+from collections.abc import Iterator
+
 from rich.text import Text
 from textual import events
 from textual.message import Message
@@ -40,19 +42,18 @@ class KeyBar(Static):
 
     def column_of(self, name: str) -> int | None:
         """The first column of an action, or None where it does not fit."""
-        column = 0
-        for action in self._shown:
-            if action.name == name:
-                return column
-            column += len(f"{action.shown} {action.label}") + _GAP
-        return None
+        return next((place.start for action, place in self._places() if action.name == name), None)
 
     def on_click(self, event: events.Click) -> None:
         """Tell which action stands there."""
+        for action, place in self._places():
+            if event.x in place:
+                self.post_message(self.Clicked(action.name))
+
+    def _places(self) -> Iterator[tuple[Action, range]]:
+        """The actions with the columns that they take."""
         column = 0
         for action in self._shown:
             width = len(f"{action.shown} {action.label}")
-            if column <= event.x < column + width:
-                self.post_message(self.Clicked(action.name))
-                return
+            yield action, range(column, column + width)
             column += width + _GAP

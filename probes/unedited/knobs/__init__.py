@@ -8,11 +8,13 @@ in_turn     threads and pools one after the other
 one_at_a_time, taking_turns  threads that hand on the turn where they wait
 at_import   what can only be changed when numpy, torch or a library is there
 
-`hashseed` and the numbers of threads are environment variables, which the command sets.
+`hashseed` and the numbers of threads are environment variables, which the command sets; for
+`addresses` it starts the program in another way.
 """
 
 NAMES = (
     "hashseed",
+    "addresses",
     "entropy",
     "seed-all",
     "clock",

@@ -2,11 +2,15 @@
 
 import functools
 import itertools
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from probes.unedited.knobs import SEED, in_turn
+from probes.unedited.knobs import SEED, in_turn, one_at_a_time
+
+_OF_THIS_PROCESS = os.urandom(3).hex()
+"""From the system's entropy, before a knob replaces it."""
 
 
 def when_imported(names: frozenset[str], later: Callable[[str, Callable[[], None]], None]) -> None:
@@ -57,6 +61,22 @@ def _no_entropy_in_torch() -> None:
     table = method_table(torch.Generator)
     if table is not None:
         put_method(torch.Generator, table, "seed", generator_seed)
+
+
+def _own_temporary_names() -> None:
+    """Names of temporary files are in a fixed order, and no two processes make the same.
+
+    What an earlier run left behind would be met again under a fixed name, and all further names
+    would be others.
+    """
+    kind: Any = sys.modules["tempfile"]._RandomNameSequence
+    original = kind.__next__
+
+    @functools.wraps(original)
+    def __next__(self: Any) -> str:  # noqa: N807
+        return f"{original(self)}{os.getpid():x}{_OF_THIS_PROCESS}"
+
+    kind.__next__ = __next__
 
 
 def _one_thread() -> None:
@@ -166,12 +186,14 @@ def _seed_simulators() -> None:
 _KNOBS: tuple[tuple[str, str, Callable[[], None]], ...] = (
     ("seed-all", "numpy.random", _seed_numpy),
     ("entropy", "numpy.random", _seed_numpy),
+    ("entropy", "tempfile", _own_temporary_names),
     ("seed-all", "torch", _seed_torch),
     ("entropy", "torch", _no_entropy_in_torch),
     ("threads", "torch", _one_thread),
     ("deterministic", "torch", _deterministic),
     ("fill-memory", "numpy", _fill_numpy),
     ("fill-memory", "torch", _fill_torch),
+    ("switch", "asyncio.selector_events", one_at_a_time.event_loops_hand_on),
     ("turns", "concurrent.futures._base", in_turn.completed_in_order),
     ("turns", "concurrent.futures.thread", in_turn.pools_of_one),
     ("turns", "multiprocessing.pool", in_turn.unordered_in_order),

@@ -9,6 +9,7 @@ import collections
 import functools
 import os
 import queue
+import sys
 import threading
 import time
 from _thread import allocate_lock
@@ -86,6 +87,41 @@ def one_at_a_time() -> None:
     _patch_threads(module.Thread)
     _patch_conditions(module.Condition)
     os.register_at_fork(after_in_child=TURNS.reset)
+
+
+def event_loops_hand_on() -> None:
+    """An event loop of asyncio waits for its threads where they can be told of it.
+
+    Its own timers go by the clock still.
+    """
+    kind: Any = sys.modules["asyncio.selector_events"].BaseSelectorEventLoop
+    original = kind.__init__
+
+    @functools.wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        original(self, *args, **kwargs)
+        self._selector.select = _selecting(self._selector.select)
+
+    kind.__init__ = __init__
+
+
+def _selecting(original: Any) -> Any:
+    @functools.wraps(original)
+    def select(timeout: float | None = None) -> Any:
+        turn = TURNS.mine()
+        if turn is None:
+            return original(timeout)
+        left = timeout
+        while not (ready := original(0)) and (left is None or left > 0):
+            if TURNS.over:
+                return original(left)
+            # By the time that waiting takes: by the clock, it would be chance who is first.
+            pause = POLL_SECONDS if left is None else min(POLL_SECONDS, left)
+            TURNS.wait(turn, pause)
+            left = None if left is None else left - pause
+        return ready
+
+    return select
 
 
 def _sleeping(original: Any) -> Any:
