@@ -214,7 +214,11 @@ class ModuleHooks:
         elif (
             ports.called_in != self._pass or self._forward_step != recorder.step
         ) and recorder.is_steppers():
-            self._begin_call(ports, fresh)
+            if ports.name.is_root or self._forward_step != recorder.step:
+                self._begin_pass(ports, fresh)
+            else:
+                ports.called_in = self._pass
+            self._at_call(ports.name.path)
         inputs = ports.inputs
         for index, value in enumerate(args):
             if type(value) is torch.Tensor:
@@ -224,8 +228,8 @@ class ModuleHooks:
         for key, value in kwargs.items() if kwargs else ():
             self._several(ports, key, value, flags)
 
-    def _begin_call(self, ports: Ports, fresh: bool) -> None:
-        """A module is called for the first time in a pass, or it is a root, which begins one."""
+    def _begin_pass(self, ports: Ports, fresh: bool) -> None:
+        """A step's first module is called, or a root, each call of which is a pass of its own."""
         if self._forward_step != self.recorder.step:
             self._forward_step = self.recorder.step
             self._pass, self._passes = self._pass + 1, 0
@@ -234,7 +238,6 @@ class ModuleHooks:
             self._pass, self._passes = self._pass + 1, self._passes + 1
         else:
             ports.called_in = self._pass
-        self._at_call(ports.name.path)
 
     def _several(self, ports: Ports, key: int | str, value: object, flags: int) -> None:
         # A tensor of a class of the trainer's own would notice being looked at.

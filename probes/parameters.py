@@ -1,6 +1,8 @@
 """Parameters and module buffers: at init, after each step, and changed by no optimizer."""
 
+import weakref
 from collections.abc import Callable, Collection, Iterable
+from types import NoneType
 
 import torch
 
@@ -13,6 +15,7 @@ from probes.slots import LEFT_OUT, Form, Slot
 
 _INIT = int(EventFlag.INIT)
 _OUTSIDE_STEP = int(EventFlag.OUTSIDE_STEP)
+_PLAIN = (torch.nn.Parameter, torch.Tensor)
 
 
 class Parameters:
@@ -73,8 +76,15 @@ class Parameters:
             return
         for watched in self._watched:
             tensor = watched.held.tensor
-            watched.note_writes(tensor)
-            self._see_changed(watched, tensor)
+            if tensor is not None and tensor is watched.counted():
+                watched.version = tensor._version
+            else:
+                watched.note_writes(tensor)
+            if tensor is None or watched.digest is None or watched.slot.buffer == LEFT_OUT:
+                continue
+            found = watched.slot.read(tensor)
+            if found is None or found[0] != watched.digest:
+                self._see_changed(watched, tensor, found)
 
     def before_call(self, module: str) -> None:
         """Those of a module that somebody wrote in the middle of a step, ahead of its call.
@@ -88,26 +98,35 @@ class Parameters:
         if self._recorder.stepping:
             return
         for watched in self._counted.get(module, ()):
-            tensor = watched.held.tensor
-            if watched.was_written(tensor):
-                watched.note_writes(tensor)
-                self._see_changed(watched, tensor)
+            tensor = watched.counted()
+            if tensor is not None and tensor._version != watched.version:
+                watched.version = tensor._version
+                # Another one may stand in its place, as functional calls put one there.
+                if watched.held.tensor is not tensor or watched.slot.buffer == LEFT_OUT:
+                    continue
+                found = watched.slot.read(tensor)
+                if found is None or found[0] != watched.digest:
+                    self._see_changed(watched, tensor, found)
 
-    def _see_changed(self, watched: "_Watched", tensor: torch.Tensor | None) -> None:
-        """Record what is not as it was when it was seen last, though no optimizer stepped."""
-        slot = watched.slot
-        if tensor is None or watched.digest is None or slot.buffer == LEFT_OUT:
-            return
-        found = slot.read(tensor)
-        if found is None:
-            pieces = self._recorder.pieces_of(slot, tensor)
-            digest = _joined(pieces)
-            if digest != watched.digest:
-                self._recorder.see_pieces(slot, pieces, _OUTSIDE_STEP)
-            watched.digest = digest
-        elif found[0] != watched.digest:
+    def _see_changed(
+        self, watched: "_Watched", tensor: torch.Tensor, found: tuple[bytes, Form] | None
+    ) -> None:
+        """Record what is not as it was when it was seen last, though no optimizer stepped.
+
+        Args:
+            watched: what changed, or may have where it is read in pieces.
+            tensor: its tensor.
+            found: its digest and form, or None where it is read in pieces.
+        """
+        if found is not None:
             watched.digest = found[0]
-            self._recorder.see_again(slot, tensor, *found, _OUTSIDE_STEP)
+            self._recorder.see_again(watched.slot, tensor, *found, _OUTSIDE_STEP)
+            return
+        pieces = self._recorder.pieces_of(watched.slot, tensor)
+        digest = _joined(pieces)
+        if digest != watched.digest:
+            self._recorder.see_pieces(watched.slot, pieces, _OUTSIDE_STEP)
+        watched.digest = digest
 
     def _count(self, new: Iterable["_Watched"]) -> None:
         """Look for writes to these from now on; what a forward writes by itself is no matter."""
@@ -194,30 +213,31 @@ class Parameters:
 class _Watched:
     """A parameter or buffer with the digest it was last seen with.
 
-    Another tensor may stand in its place within a step, as functional calls put one there: only
-    writes to the one that was there count.
+    Attributes:
+        held: the tensor by its names.
+        slot: where it goes.
+        aliases: where it goes under its other names.
+        digest: that it was last seen with; None before.
+        counted: gives the tensor whose writes are counted, while it lives.
+        version: of that tensor when its writes were last counted.
     """
 
-    __slots__ = ("_identity", "_version", "aliases", "digest", "held", "slot")
+    __slots__ = ("aliases", "counted", "digest", "held", "slot", "version")
 
     def __init__(self, held: Held, slot: Slot, aliases: list[Slot]) -> None:
         self.held, self.slot, self.aliases = held, slot, aliases
         self.digest: bytes | None = None
-        self._identity = self._version = 0
+        self.counted: Callable[[], torch.Tensor | None] = NoneType
+        self.version = 0
 
     def note_writes(self, tensor: torch.Tensor | None) -> None:
         """Count writes from now on; a tensor of a class of its own would notice being asked."""
-        plain = type(tensor) in (torch.nn.Parameter, torch.Tensor)
-        self._identity = id(tensor) if plain else 0
-        self._version = version_of(tensor) if plain and tensor is not None else 0
-
-    def was_written(self, tensor: torch.Tensor | None) -> bool:
-        """Torch counted a write since."""
-        return (
-            tensor is not None
-            and id(tensor) == self._identity
-            and version_of(tensor) != self._version
-        )
+        self.counted = NoneType
+        if tensor is None or type(tensor) not in _PLAIN:
+            return
+        self.version = version_of(tensor)
+        if self.version >= 0:
+            self.counted = weakref.ref(tensor)
 
 
 def _joined(pieces: Iterable[Piece]) -> bytes | None:
