@@ -85,6 +85,7 @@ class ModuleHooks:
         self._edges, self._produced, self._consumed = edges, edges.output, edges.consumed
         self._at_forward, self._at_call = at_forward, at_call
         self._pass = self._passes = 0
+        self._thread = recorder.thread
         self._keeps_edges = self._marks_outputs = edges.are_kept
         self._forward_step = INIT_STEP
         self._enclosed: Callable[[], bool] | None = None
@@ -212,8 +213,8 @@ class ModuleHooks:
         if _current_graph_task_id() != -1:
             flags |= _RECOMPUTE
         elif (
-            ports.called_in != self._pass or self._forward_step != recorder.step
-        ) and recorder.is_steppers():
+            (ports.begins and ports.called_in != self._pass) or self._forward_step != recorder.step
+        ) and recorder.stepper == self._thread():
             self._begin_call(ports, fresh)
         inputs = ports.inputs
         for index, value in enumerate(args):
@@ -230,11 +231,14 @@ class ModuleHooks:
             self._forward_step = self.recorder.step
             self._pass, self._passes = self._pass + 1, 0
             self._at_forward(fresh)
+        if not ports.begins:
+            return
         if ports.name.is_root and self._passes < _MOST_PASSES:
             self._pass, self._passes = self._pass + 1, self._passes + 1
         else:
             ports.called_in = self._pass
-        self._at_call(ports.name.path)
+        if ports.holds:
+            self._at_call(ports.name.path)
 
     def _several(self, ports: Ports, key: int | str, value: object, flags: int) -> None:
         # A tensor of a class of the trainer's own would notice being looked at.

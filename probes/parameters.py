@@ -1,5 +1,6 @@
 """Parameters and module buffers: at init, after each step, and changed by no optimizer."""
 
+import weakref
 from collections.abc import Callable, Collection, Iterable
 
 import torch
@@ -69,12 +70,20 @@ class Parameters:
         if self._recorder.step > self._known_at + 1:
             self._see_all(0)
             for watched in self._watched:
-                watched.note_writes(watched.held.tensor)
+                if not watched.held.is_buffer:
+                    watched.note_writes(watched.held.tensor)
             return
         for watched in self._watched:
-            tensor = watched.held.tensor
-            watched.note_writes(tensor)
-            self._see_changed(watched, tensor)
+            tensor, slot = watched.held.tensor, watched.slot
+            if tensor is None or watched.digest is None or slot.buffer == LEFT_OUT:
+                continue
+            found = slot.read(tensor)
+            if found is None or found[0] != watched.digest:
+                self._see_changed(watched, tensor)
+            if watched.counted is not None and watched.counted() is tensor:
+                watched.version = tensor._version
+            elif not watched.held.is_buffer:
+                watched.note_writes(tensor)
 
     def before_call(self, module: str) -> None:
         """Those of a module that somebody wrote in the middle of a step, ahead of its call.
@@ -88,9 +97,14 @@ class Parameters:
         if self._recorder.stepping:
             return
         for watched in self._counted.get(module, ()):
-            tensor = watched.held.tensor
-            if watched.was_written(tensor):
-                watched.note_writes(tensor)
+            if watched.counted is None:
+                continue
+            tensor = watched.counted()
+            if tensor is None or tensor._version == watched.version:
+                continue
+            # Another one may stand in its place by now.
+            if watched.held.tensor is tensor:
+                watched.version = tensor._version
                 self._see_changed(watched, tensor)
 
     def _see_changed(self, watched: "_Watched", tensor: torch.Tensor | None) -> None:
@@ -112,9 +126,9 @@ class Parameters:
     def _count(self, new: Iterable["_Watched"]) -> None:
         """Look for writes to these from now on; what a forward writes by itself is no matter."""
         for watched in new:
-            watched.note_writes(watched.held.tensor)
             if watched.held.is_buffer:
                 continue
+            watched.note_writes(watched.held.tensor)
             held = watched.held
             for owner in {name.owner.path for name in (held.name, *held.aliases)}:
                 same = [one for one in self._counted.get(owner, ()) if one.slot is not watched.slot]
@@ -198,26 +212,22 @@ class _Watched:
     writes to the one that was there count.
     """
 
-    __slots__ = ("_identity", "_version", "aliases", "digest", "held", "slot")
+    __slots__ = ("aliases", "counted", "digest", "held", "slot", "version")
 
     def __init__(self, held: Held, slot: Slot, aliases: list[Slot]) -> None:
         self.held, self.slot, self.aliases = held, slot, aliases
         self.digest: bytes | None = None
-        self._identity = self._version = 0
+        self.version = 0
+        self.counted: weakref.ref[torch.Tensor] | None = None
+        """The tensor whose writes torch counts, `version` by now; None where it counts none."""
 
     def note_writes(self, tensor: torch.Tensor | None) -> None:
         """Count writes from now on; a tensor of a class of its own would notice being asked."""
-        plain = type(tensor) in (torch.nn.Parameter, torch.Tensor)
-        self._identity = id(tensor) if plain else 0
-        self._version = version_of(tensor) if plain and tensor is not None else 0
-
-    def was_written(self, tensor: torch.Tensor | None) -> bool:
-        """Torch counted a write since."""
-        return (
-            tensor is not None
-            and id(tensor) == self._identity
-            and version_of(tensor) != self._version
-        )
+        self.counted = None
+        if tensor is not None and type(tensor) in (torch.nn.Parameter, torch.Tensor):
+            self.version = version_of(tensor)
+            if self.version >= 0:
+                self.counted = weakref.ref(tensor)
 
 
 def _joined(pieces: Iterable[Piece]) -> bytes | None:

@@ -28,6 +28,7 @@ class Recorder(Seeing):
     Attributes:
         begun: something of this step was seen.
         stepping: an optimizer is at work.
+        thread: tells the number of the calling thread.
         stepper: number of the thread that steps the optimizer, as far as is known.
         active: events are taken at this moment and in this process.
         failed: why recording stopped, or empty.
@@ -47,6 +48,7 @@ class Recorder(Seeing):
         self.active = True
         self.failed = ""
         self.closed = False
+        self.thread = self._thread
         self.stepper = self._thread()
         self.lock = threading.RLock()
         self.at_begin: list[Callable[[], None]] = []
