@@ -46,15 +46,24 @@ class Remedy:
     advice: tuple[str, ...]
     confirm: str
 
-    def for_level(self, level: str) -> "Remedy":
-        """The same without advice to record what this level holds already."""
-        if level != "full":
-            return self
-        kept = tuple(words for words in self.advice if words != _RECORD_VALUES)
+    def for_runs(self, *, with_values: bool, on_cpu: bool) -> "Remedy":
+        """The same without advice that is of no use for some runs.
+
+        Args:
+            with_values: they were recorded at level full.
+            on_cpu: they ran on the CPU alone.
+        """
+        useless = (_RECORD_VALUES,) * with_values + _FOR_CUDA * on_cpu
+        kept = tuple(words for words in self.advice if words not in useless)
         return replace(self, advice=kept)
 
 
 _RECORD_VALUES = "Record at level full around the onset to see the values."
+_FOR_CUDA = (
+    "Matrix multiplies on CUDA: torch.backends.cuda.matmul.allow_tf32 = False and "
+    "CUBLAS_WORKSPACE_CONFIG=:4096:8.",
+    "Convolutions on CUDA: torch.backends.cudnn.deterministic = True, benchmark = False.",
+)
 
 
 REMEDIES: dict[Cause, Remedy] = {
@@ -145,16 +154,14 @@ REMEDIES: dict[Cause, Remedy] = {
     Cause.FORWARD_KERNEL: Remedy(
         "The component computed something else from equal inputs, parameters and random state.",
         (
-            "Reproduce it in isolation: same inputs and weights, twice; if it does not reproduce, "
-            "the fault is elsewhere.",
+            "Reproduce it in isolation (twin --repro DIR): same inputs and weights, many times; if "
+            "it does not come back there, look at what the component shares with other threads.",
             "torch.use_deterministic_algorithms(True) names operators without a fixed order "
             "(index_add, scatter_add, cumsum on CUDA, interpolate).",
             "Recurrent or scan kernels: look for threads or blocks that read state another one "
             "writes, for atomics and for a last writer that the schedule picks; a chunk of 1 is "
             "the ground truth.",
-            "Matrix multiplies on CUDA: torch.backends.cuda.matmul.allow_tf32 = False and "
-            "CUBLAS_WORKSPACE_CONFIG=:4096:8. Convolutions: torch.backends.cudnn.deterministic = "
-            "True, benchmark = False.",
+            *_FOR_CUDA,
             "CPU: OMP_NUM_THREADS=1 or torch.set_num_threads(1) fixes the split of a sum.",
         ),
         "Run the component's forward K times from the saved inputs: more than one result "
@@ -168,7 +175,7 @@ REMEDIES: dict[Cause, Remedy] = {
             "order (index, gather, embedding, max_pool, interpolate).",
             "Own autograd.Function or kernel: replace atomics and first-come accumulation by a "
             "two-pass sum in fixed order.",
-            "Convolutions: torch.backends.cudnn.deterministic = True, benchmark = False.",
+            _FOR_CUDA[1],
         ),
         "Run the component's backward K times from the saved upstream gradient: more than one "
         "result confirms it.",
@@ -261,155 +268,3 @@ REMEDIES: dict[Cause, Remedy] = {
     ),
 }
 """Cause -> what is known about it; complete, asserted by a test."""
-
-VARIANTS: dict[str, Remedy] = {
-    "ended-otherwise": Remedy(
-        "The training ended at another step, although everything up to there is equal: what ends "
-        "it is no part of the training.",
-        (
-            "End after a number of steps, not after a time: a time budget, a deadline or a signal "
-            "of a scheduler ends each run somewhere else.",
-            "Where a file, a queue or a thread says when to stop, read it at fixed steps.",
-        ),
-        "Give the loop a fixed number of steps: the runs must be equal to their end.",
-    ),
-    "already-different": Remedy(
-        "The runs were already different when the window opens, so where it began is not in the "
-        "recording.",
-        (
-            "Record both runs from step 0, or from any step before the first difference: a "
-            "recording at level coarse finds that step cheaply.",
-        ),
-        "Record from step 0: the first difference must stand before the window.",
-    ),
-    "seeded-otherwise": Remedy(
-        "The generator was seeded with another number in each run.",
-        (
-            "Take its seed from the run's seed and a counter or an index.",
-            "Not from the clock, a process or thread id, id(), a counter that threads share, or "
-            "hash() of a string: each is another number in every process.",
-        ),
-        "Seed it with a constant and record again: its state must be equal.",
-    ),
-    "drawn-more": Remedy(
-        "One run drew more from an equal stream than the other, for a batch of another size: what "
-        "decides the size is no part of the training.",
-        (
-            "Look for what sets the batch size or the length: a measured speed or time, free "
-            "memory, the length of a queue, an answer of another process.",
-            "Decide it once, or by the step count.",
-        ),
-        "Log the size at each step in both runs; fix it: the stream must be equal.",
-    ),
-    "drawn-otherwise": Remedy(
-        "The stream was equal until now, and was then drawn from more often in one run, or seeded "
-        "anew: something that is no part of the training decides it.",
-        (
-            "Look for draws that one run alone makes there: an evaluation, a retry or a loop that "
-            "begins or ends by time, by free memory or by an answer of another process.",
-            "Decide it by the step count, or give that code a generator of its own.",
-            "Where it is seeded anew during training, seed it from the run's seed and the step.",
-        ),
-        "Log how often the stream is drawn from in each step of both runs.",
-    ),
-    "private-generator": Remedy(
-        "The component gave something else from equal inputs, parameters and recorded random "
-        "streams, by as much as another draw: it draws from a generator that is not recorded.",
-        (
-            "Look for a generator of its own in this component: numpy.random.default_rng() or "
-            "torch.Generator() without a seed, Generator.seed(), random.SystemRandom.",
-            "Seed it from the run's seed, and register it with Recording.register_generator.",
-            "Is there none, run the component's forward twice from the same inputs: a kernel that "
-            "reads memory which another thread writes can be as far off.",
-        ),
-        "Register or seed the generator and record again: the origin must move to the stream or "
-        "vanish.",
-    ),
-    "other-number": Remedy(
-        "A number of the program's own enters the computation and differs, although everything "
-        "that was recorded before is equal: it may follow the clock.",
-        (
-            "Look at the line where the operator is given it: a weight, a rate or a temperature "
-            "that follows time.time() or perf_counter(); let it follow the step.",
-            "A draw of a generator that is not recorded (random.SystemRandom), or a count that "
-            "another thread keeps, can be such a number as well.",
-        ),
-        "Record the number (Recording.record) where it is made; replace the clock by the step "
-        "number.",
-    ),
-    "other-sizes": Remedy(
-        "An operator is called with another size, index or switch in each run, although "
-        "everything that was recorded before is equal: the program took another way.",
-        (
-            "Look at the line where the operator is given it, and at what decides it: the length "
-            "or order of a set, the time, the number of cores, a file.",
-        ),
-        "Record what decides it (Recording.record) in both runs.",
-    ),
-    "batch-decided": Remedy(
-        "The first batches are equal and later ones are not, although no generator was seen to be "
-        "drawn from and no thread to stand beside: something else decides which batch comes.",
-        (
-            "Look for batches that are left out or taken by the time that they took, by what a "
-            "file or a queue holds at that moment, or by the answer of another process.",
-            "A generator that is not recorded and that the first batches did not need can be it as "
-            "well.",
-        ),
-        "Log which batch is taken at each step, and what decided it, in both runs.",
-    ),
-    "written-outside": Remedy(
-        "The parameters that it was computed with are written while no optimizer step is at work, "
-        "and threads stand beside the training: one of them may write in the middle of a step.",
-        (
-            "Find the thread that writes the parameters: a clamp, an average, a synchronisation; "
-            "let the training thread do it at a fixed place.",
-            "Where nothing writes them in the middle of a step, it is the computation itself that "
-            "races: execute it alone.",
-        ),
-        "Stop the other writer: the difference must vanish.",
-    ),
-    "written-between": Remedy(
-        "A parameter was written while no optimizer was at work, and not alike in both runs.",
-        (
-            "Find the line that writes it: load_state_dict, copy_, a mask, a clamp, noise, a "
-            "moving average, running statistics.",
-            "Where another thread or process writes it, do so in the training thread at a fixed "
-            "place, or hold a lock over read and update.",
-            "Where the time, a file or a queue decides when it is written, or a draw what is "
-            "written, decide it by the step count and draw from a seeded generator.",
-        ),
-        "Leave that write out in both runs: the difference must vanish.",
-    ),
-    "drawn-gradient": Remedy(
-        "Something was added to the gradients, or they were multiplied by something, that was "
-        "drawn from a generator which does not follow the seed.",
-        (
-            "Look for the noise or the mask that is put on .grad after backward, at the line that "
-            "is named: seed its generator from the run's seed.",
-            "random.SystemRandom, secrets and os.urandom take no seed: use a generator that does.",
-        ),
-        "Leave the noise out in both runs: the gradients must be equal.",
-    ),
-    "scaled-gradient": Remedy(
-        "All gradients differ by one common factor from equal contributions: they were scaled "
-        "otherwise.",
-        (
-            "Compare what scales gradients after backward in both runs: the threshold of "
-            "clip_grad_norm_, the GradScaler's scale, a division by the number of micro-batches or "
-            "processes.",
-            "Read such numbers from one place for both runs.",
-        ),
-        "Record the scale (Recording.record) right before the optimizer step: it must differ.",
-    ),
-    "changed-gradient": Remedy(
-        "The gradient was changed between backward and the optimizer step, by more than the order "
-        "of a sum can.",
-        (
-            "Look for code that writes .grad after backward: clipping by value, masking, noise, a "
-            "hook, another thread.",
-            "All-reduce: look for a process or bucket that takes part in one run only.",
-        ),
-        "Sum the recorded contributions: what was added to them is what the code between wrote.",
-    ),
-}
-"""Id of the tree's leaf -> what is known where more is known than the cause."""

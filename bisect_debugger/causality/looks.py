@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from bisect_debugger.causality.case import Answer, Case, Finding
 from bisect_debugger.causality.names import is_action as names_an_action
+from bisect_debugger.causality.turns import turns_words
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from bisect_debugger.format.words import step_words
@@ -123,7 +124,8 @@ def same_layout(case: Case) -> Finding:
 def only_moved(case: Case) -> Finding:
     """Equal content at another place."""
     if case.row.moved and not case.row.status.diverges:
-        return answered(True, f"{case.row.name} is equal, and its place in the step is not")
+        words = f"{case.row.name} is equal, and its place is not: {turns_words(case)}"
+        return answered(True, words)
     return answered(False, "the contents differ")
 
 

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bisect_debugger.causality.case import Answer, Case, Finding
-from bisect_debugger.causality.causes import REMEDIES, VARIANTS, Cause, Remedy
+from bisect_debugger.causality.causes import REMEDIES, Cause, Remedy
 from bisect_debugger.causality.looks import LOOKS
+from bisect_debugger.causality.variants import VARIANTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Leaf:
 
     Attributes:
         cause: kind of fault.
-        variant: names what is known beyond the cause, in `causes.VARIANTS`; or empty.
+        variant: names what is known beyond the cause, in `variants.VARIANTS`; or empty.
         known: what is said instead of that, for leaves of a tree of one's own.
     """
 

@@ -43,6 +43,16 @@ def came_in_from_outside(case: Case) -> Finding:
 
 
 @look
+def works_on_other_results(case: Case) -> Finding:
+    """An operator was given what another call of the program returned."""
+    found = case.operator
+    if found is None:
+        return Finding(Answer.NOT_RECORDED, _NOT_SEEN)
+    name, line = printable(found.operator.name), printable(found.operator.line)
+    return answered(found.ended is Ended.REORDERED, f"{name} at {line}: {found.ended.value}")
+
+
+@look
 def numbers_are_real(case: Case) -> Finding:
     """A measured or computed number, and not a size, an index or a switch."""
     pairs = case.operator.differing_arguments if case.operator is not None else ()

@@ -112,8 +112,9 @@ TREE: dict[str, Node] = {
         "Is it the backward pass alone that goes another way?",
         "only_backward_moved",
         "reduction-order",
-        "control-flow",
+        "other-turns",
     ),
+    "other-turns": Leaf(Cause.CONTROL_FLOW, "other-turns"),
     # --- random streams
     "is-rng": ask("Is it the state of a random generator?", "is_rng", "rng-first", "is-init"),
     "rng-first": ask(

@@ -10,6 +10,8 @@ from bisect_debugger.causality.nodes import EITHER, YES, Leaf, Node, ask
 WRITTEN_OUTSIDE = "written-outside"
 """The conclusion that blames a module for what another one returned."""
 
+GATHERED_QUESTION = "Does an operator put results together in another order in each run?"
+
 COMPUTED: dict[str, Node] = {
     "computed-loaded": ask(
         "Was a saved state brought back in the middle of this step?",
@@ -78,7 +80,7 @@ COMPUTED: dict[str, Node] = {
     ),
     "written-outside": Leaf(Cause.ASYNC_UPDATE, WRITTEN_OUTSIDE),
     "is-backward": ask(
-        "Was it computed in the backward pass?", "is_backward", "backward-kernel", "is-forward"
+        "Was it computed in the backward pass?", "is_backward", "backward-gathered", "is-forward"
     ),
     "is-forward": ask(
         "Is it the output of a module whose inputs and parameters are equal?",
@@ -90,7 +92,7 @@ COMPUTED: dict[str, Node] = {
         "Does every element differ, by as much as another draw?",
         "is_another_draw",
         "forward-drawing",
-        "forward-kernel",
+        "forward-gathered",
         judged=EITHER,
     ),
     "forward-drawing": ask(
@@ -100,6 +102,14 @@ COMPUTED: dict[str, Node] = {
         "private-generator",
     ),
     "private-generator": Leaf(Cause.RNG_STREAM, "private-generator"),
+    "forward-gathered": ask(
+        GATHERED_QUESTION, "works_on_other_results", "gathered-forward", "forward-kernel"
+    ),
+    "backward-gathered": ask(
+        GATHERED_QUESTION, "works_on_other_results", "gathered-backward", "backward-kernel"
+    ),
+    "gathered-forward": Leaf(Cause.FORWARD_KERNEL, "gathered"),
+    "gathered-backward": Leaf(Cause.BACKWARD_KERNEL, "gathered"),
     "is-between": ask(
         "Is it the input of a module, computed by the code between modules?",
         "is_module_input",
@@ -109,7 +119,7 @@ COMPUTED: dict[str, Node] = {
     "between-values": ask(
         "Is it only a small difference in the last digits?",
         "is_rounding",
-        "forward-kernel",
+        "forward-gathered",
         "between-part",
         "rng-stream",
         judged=EITHER,
@@ -117,7 +127,7 @@ COMPUTED: dict[str, Node] = {
     "between-part": ask(
         "Is a good part of the elements equal?",
         "is_equal_in_part",
-        "forward-kernel",
+        "forward-gathered",
         "rng-stream",
         judged=EITHER,
     ),
@@ -127,7 +137,7 @@ COMPUTED: dict[str, Node] = {
     "loss-rounding": ask(
         "Is it only a small difference in the last digits?",
         "is_rounding",
-        "forward-kernel",
+        "forward-gathered",
         "unexplained",
         judged=EITHER,
     ),

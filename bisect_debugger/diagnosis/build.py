@@ -14,6 +14,7 @@ from bisect_debugger.diagnosis.ending import origin_of_ends
 from bisect_debugger.diagnosis.ends import verdict_of_ends
 from bisect_debugger.diagnosis.evidence import evidence_sentences
 from bisect_debugger.diagnosis.findings import recalled
+from bisect_debugger.diagnosis.generators import drawn_from
 from bisect_debugger.diagnosis.merging import one_per_fault
 from bisect_debugger.diagnosis.model import (
     Alternative,
@@ -93,6 +94,7 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
     )
     silent = [found for found in faults if not found.reached_training]
     origins = tuple(_zoomed_origin(pair, found, zoomed) for found in reaching)
+    origins, silent = drawn_from(origins, silent)
     if training is None and judged.verdict is Verdict.DIVERGED:
         origins = origin_of_ends(pair)
     diagnosis = Diagnosis(
@@ -188,8 +190,11 @@ def _origin(pair: Pair, found: Found, began: OperatorFinding | None = None) -> O
     elif found.component == found.row.component:
         found = _blamed(found, made_by(found.row, case.step_rows))
     cause = conclusion.leaf.cause
-    levels = {case.facts_a.level, case.facts_b.level}
-    remedy = conclusion.leaf.remedy.for_level("full" if levels == {"full"} else "")
+    runs = (case.facts_a, case.facts_b)
+    remedy = conclusion.leaf.remedy.for_runs(
+        with_values=all(facts.level == "full" for facts in runs),
+        on_cpu=all(facts.environment.get("devices") == "cpu" for facts in runs),
+    )
     row = found.row
     reached = _reached(found.first_reached)
     return Origin(

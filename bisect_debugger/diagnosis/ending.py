@@ -1,6 +1,7 @@
 """The origin of runs that are equal as far as both go, where one of them goes on."""
 
-from bisect_debugger.causality.causes import VARIANTS, Cause
+from bisect_debugger.causality.causes import Cause
+from bisect_debugger.causality.variants import VARIANTS
 from bisect_debugger.causality.walk import OUTSIDE_TRAINING
 from bisect_debugger.diagnosis.model import Origin
 from bisect_debugger.format.schema import EventFlag

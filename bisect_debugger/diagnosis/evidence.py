@@ -4,6 +4,7 @@ from bisect_debugger.causality.case import Case
 from bisect_debugger.causality.causes import Remedy
 from bisect_debugger.causality.looks import stream_words
 from bisect_debugger.causality.rules import upstream_words
+from bisect_debugger.causality.turns import turns_words
 from bisect_debugger.causality.walk import Found
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
@@ -38,7 +39,7 @@ def evidence_sentences(case: Case, found: Found, remedy: Remedy) -> tuple[str, .
     else:
         sentences.append(
             f"{name} holds the same content in both runs, at another place in the order of "
-            f"{step_words(row.step)}."
+            f"{step_words(row.step)}: {turns_words(case)}."
         )
     sentences += _stream_sentences(case)
     if case.difference is not None and row.group is not Group.RNG:

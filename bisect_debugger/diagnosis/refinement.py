@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bisect_debugger.causality.causes import REMEDIES, VARIANTS, Cause
+from bisect_debugger.causality.causes import REMEDIES, Cause
+from bisect_debugger.causality.variants import VARIANTS
 from bisect_debugger.diagnosis.model import Alternative, Diagnosis, Origin
 from bisect_debugger.diagnosis.sentence import origin_words
 

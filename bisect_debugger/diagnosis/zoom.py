@@ -27,6 +27,7 @@ _NAMED = (
     Ended.UNWRITTEN,
     Ended.ONE_SIDED,
     Ended.THREADS,
+    Ended.REORDERED,
 )
 """Where the operator itself is what differs; else it is only where the difference is first seen."""
 
@@ -104,6 +105,8 @@ class Zoomed:
         events = self._events_before(row)
         if row.a is None or row.b is None:
             return aligned.first_one_sided(events)
+        if not row.status.diverges:
+            return aligned.next_called(events)
         found = aligned.explain((_hex(row.a.digest), _hex(row.b.digest)), events)
         if found is not None and not _is_elsewhere(found, row):
             return found
@@ -210,6 +213,8 @@ def words_of(finding: OperatorFinding) -> str:
                 f"{called} works on the results of other calls in each run: the program makes the "
                 "same calls in another order."
             )
+        case Ended.MOVED:
+            return f"The program goes on with {called} after it, in another turn in each run."
         case Ended.ENTERED:
             return (
                 f"The difference comes in from outside torch's operators (numpy, Python, a file or "

@@ -52,10 +52,12 @@ def _tried(diagnosis: Diagnosis, bench: Bench, baseline: Baseline) -> Diagnosis:
     order = _likeliest_first(diagnosis, bench)
     left_out: tuple[str, ...] = ()
     together = bench.holds(frozenset(order))
-    if together is None and not bench.is_out_of_time():
+    found = None if together is False else _found(order, bench, bool(together))
+    if found is None and together is None and not bench.is_out_of_time():
+        # The contrast may have failed of what all knobs failed of.
         order, left_out = _that_run(order, bench)
         together = bench.holds(frozenset(order))
-    found = None if together is False else _found(order, bench, bool(together))
+        found = None if together is False else _found(order, bench, bool(together))
     diagnosis = _with(diagnosis, bench, baseline)
     if together is False:
         return _remarked(diagnosis, _none_of_them(bench, left_out))

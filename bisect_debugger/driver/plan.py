@@ -53,15 +53,18 @@ class TwinResult:
         folder: where the runs are.
         files: the two runs that the diagnosis is about.
         second_pass: verdict and onset of the second pass, where there was one.
+        has_remarks: its remarks tell what the two files do not.
     """
 
     diagnosis: Diagnosis
     folder: Path
     files: tuple[Path, Path]
     second_pass: tuple[Verdict, int | None] | None = None
+    has_remarks: bool = False
 
 
 def remarked(result: TwinResult, remark: str) -> TwinResult:
     """The result with one more remark, before all others."""
     remarks = (remark, *result.diagnosis.remarks)
-    return replace(result, diagnosis=replace(result.diagnosis, remarks=remarks))
+    diagnosis = replace(result.diagnosis, remarks=remarks)
+    return replace(result, diagnosis=diagnosis, has_remarks=True)

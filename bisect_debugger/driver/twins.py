@@ -112,7 +112,8 @@ def _tell_of_races(diagnosis: Diagnosis, runs: int, watch: Watch) -> None:
 
 def _keep(result: TwinResult, watch: Watch) -> None:
     """Let whoever opens these runs later be told what more runs told."""
-    if not result.diagnosis.experiments and result.diagnosis.isolation is None:
+    found = result.diagnosis
+    if not (found.experiments or found.isolation is not None or result.has_remarks):
         return
     try:
         with open_pair(*result.files) as pair:

@@ -14,7 +14,8 @@ def operator_words(origin: Origin) -> str:
     where = f"at {printable(origin.location)}"
     if origin.operator:
         return f"{printable(origin.operator)} {where}"
-    return f"first seen {where}, made by no operator"
+    entered = origin.zoom is not None and origin.zoom.found == "entered"
+    return f"first read {where}, from outside torch" if entered else f"first seen {where}"
 
 
 def operator_line(origin: Origin) -> str:

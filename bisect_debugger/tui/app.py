@@ -136,6 +136,7 @@ class BisectApp(App[BisectError | None]):
     def on_unmount(self) -> None:
         """Close the runs after the last read."""
         if self._opened:
+            gc.unfreeze()
             self.session.close()
         self._reader.close(lambda: None)
 

@@ -32,6 +32,7 @@ class Ended(Enum):
     OUTSIDE = "written by something that is no operator"
     THREADS = "written by threads that take turns in another order"
     REORDERED = "given what another call returned"
+    MOVED = "called in another turn"
     ENTERED = "came in from outside torch's operators"
     ONE_SIDED = "called in one run only"
     UNSEEN = "returned by no operator that was seen"
@@ -103,6 +104,16 @@ class AlignedOperators:
             if i is None or j is None:
                 return OperatorFinding(Ended.ONE_SIDED, operator, None)
         return None
+
+    def next_called(self, events: int) -> OperatorFinding | None:
+        """The first operator after an event that stands at another place in each run.
+
+        Args:
+            events: events of the step, in the first run, that stand before it.
+        """
+        following = (i for i, operator in enumerate(self.a) if operator.event > events)
+        index = next(following, None)
+        return None if index is None else OperatorFinding(Ended.MOVED, self.a[index], None)
 
     def _returned(self, digests: tuple[str, str], events: int) -> int | None:
         """The last operator before the event that returned the content in both runs."""

@@ -22,6 +22,7 @@ def test_every_command_is_in_the_table_and_is_a_module() -> None:
         "__init__",
         "checkpoint_pairs",
         "command_line",
+        "named_runs",
         "output",
         "terminal",
         "tree_option",

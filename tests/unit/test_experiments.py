@@ -292,6 +292,24 @@ def test_what_is_stuck_under_one_knob_is_proven_by_another(tmp_path: Path) -> No
     assert ended[1] == "the trainer is stuck: it closed no step in 60 s, and was ended"
 
 
+def test_what_is_stuck_under_all_knobs_costs_nothing_where_a_contrast_is_without_it(
+    tmp_path: Path,
+) -> None:
+    made = bench(tmp_path, {"switch"}, [])
+    run = made.run
+
+    def stuck_with_turns(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
+        if "turns" in knobs:
+            raise Stuck(60.0)
+        return run(out, knobs)
+
+    made.run = stuck_with_turns
+    explained = explain(diagnosis(origins=(origin(cause=Cause.ASYNC_UPDATE),)), made, BASELINE)
+    assert explained.origins[0].proven
+    # The control, the knob and its contrast; none of the others has to be tried.
+    assert [len(each.knobs) for each in explained.experiments] == [0, 1, len(KNOBS) - 5]
+
+
 def test_what_is_equal_before_it_comes_to_the_onset_is_no_proof(tmp_path: Path) -> None:
     said: list[Event] = []
     made = bench(tmp_path, {"clock"}, said)

@@ -2,9 +2,10 @@
 
 import pytest
 
-from bisect_debugger.causality.causes import REMEDIES, VARIANTS
+from bisect_debugger.causality.causes import REMEDIES
 from bisect_debugger.causality.knobs import KNOBS
 from bisect_debugger.causality.refuting import FOLLOWED_BY, GUESSED
+from bisect_debugger.causality.variants import VARIANTS
 from bisect_debugger.diagnosis.model import Alternative, Cause, Diagnosis, Experiment, Origin
 from bisect_debugger.diagnosis.refuted import NOTHING_LEFT, without_refuted
 from bisect_debugger.format.groups import Group

@@ -10,9 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-_SHORT = 2000
-"""Characters of a text that is shown again and again, beside a cursor that moves."""
-
 
 class Prose(VerticalScroll, can_focus=True):
     """Scrolling text.
@@ -35,15 +32,6 @@ class Prose(VerticalScroll, can_focus=True):
     Prose > Static { height: auto; width: 1fr; }
     """
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name
-        """Show nothing yet.
-
-        Args:
-            id: Textual id.
-        """
-        super().__init__(id=id)
-        self._lines: tuple[int, int] | None = None
-
     def compose(self) -> ComposeResult:
         """One static text."""
         yield Static(markup=False)
@@ -51,19 +39,19 @@ class Prose(VerticalScroll, can_focus=True):
     def show(self, text: RichCast | ConsoleRenderable | str, *, home: bool = True) -> None:
         """Show text, or something else that Rich can render, from its beginning or where it was."""
         shown = Text(text) if isinstance(text, str) else text
-        static, lines = self.query_one(Static), self._lines_of(shown)
+        static = self.query_one(Static)
+        static.update(shown, layout=False)
         # A layout goes over every widget of the screen, and costs a frame of its own.
-        static.update(shown, layout=lines is None or lines != self._lines)
-        self._lines = lines
+        if not (isinstance(shown, Text) and self._is_as_high(static)):
+            static.refresh(layout=True)
         if home and self.scroll_offset.y:
             self.scroll_home(animate=False)
 
-    def _lines_of(self, shown: object) -> tuple[int, int] | None:
-        """Width and lines of a short text; None for what takes longer to find out."""
-        width = self.query_one(Static).size.width
-        if not (isinstance(shown, Text) and width and len(shown) <= _SHORT):
-            return None
-        return width, len(shown.wrap(self.app.console, width))
+    @staticmethod
+    def _is_as_high(static: Static) -> bool:
+        """What it shows now takes the lines that were laid out for what it showed before."""
+        width, height = static.size
+        return width > 0 and static.visual.get_height(static.styles.get_rules(), width) == height
 
     def show_indented(self, text: str) -> None:
         """Show lines, each of which keeps its indentation where it wraps."""
