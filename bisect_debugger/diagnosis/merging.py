@@ -66,13 +66,14 @@ def _changed_together(
 
 
 def _as_of_all(first: Found, others: Sequence[Found]) -> None:
-    """What changes several gradients is said of what holds them all; where nothing does, of all."""
+    """What changes several gradients is said of what holds them all, or else most of them."""
     holder = first.component
-    for other in others:
-        holder = holder and common_ancestor(holder, other.component)
+    roots: Counter[str] = Counter()
     for found in (first, *others):
+        holder = holder and common_ancestor(holder, found.component)
+        roots[found.component.partition(".")[0]] += 1
         found.contaminated = {found.component: found.row, **found.contaminated}
-    first.component = holder or "optimizer"
+    first.component = holder or roots.most_common(1)[0][0]
 
 
 def _all_differ(pair: Pair, step: int) -> bool:
