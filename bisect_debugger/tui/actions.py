@@ -43,9 +43,18 @@ MOVES_OF_MIND: tuple[Action, ...] = (
     Action("first", ("f",), "f", "first", "Go to the first divergence.", 5),
     Action("next", ("n",), "n", "next", "Go to the next divergence."),
     Action("previous", ("N",), "N", "previous", "Go to the previous divergence."),
-    Action("filter", ("slash",), "/", "filter", "Filter buffers: text, !text or re:pattern, any case.", 5),
+    Action(
+        "filter",
+        ("slash",),
+        "/",
+        "filter",
+        "Filter buffers: text, !text or re:pattern, any case.",
+        5,
+    ),
     Action("go_to", ("colon",), ":", "go to", "Go to a step, a name, or first.", 5),
-    Action("toggle_equal", ("u",), "u", "equal", "Show or hide what is equal or outside the training."),
+    Action(
+        "toggle_equal", ("u",), "u", "equal", "Show or hide what is equal or outside the training."
+    ),
     Action("sort", ("s",), "s", "sort", "Sort by execution order, name or group."),
     Action("zoom_in", ("z",), "z", "zoom in", "Timeline: fewer steps a cell."),
     Action("zoom_out", ("Z",), "Z", "zoom out", "Timeline: more steps a cell."),

@@ -18,6 +18,7 @@ from textual.screen import ModalScreen
 from bisect_debugger.errors import BisectError, UiFailed
 from bisect_debugger.tui.actions import bindings
 from bisect_debugger.tui.ascii_filter import AsciiFilter
+from bisect_debugger.tui.failure import failure_words
 from bisect_debugger.tui.reader import Reader
 from bisect_debugger.tui.screens.start import StartScreen
 from bisect_debugger.tui.themes import DARK, LIGHT, THEMES
@@ -89,6 +90,15 @@ class BisectApp(App[BisectError | None]):
             kept = (each for each in filters if not isinstance(each, Monochrome))
             filters = [*kept, self._no_colour]
         return [*filters, self._ascii] if self.ascii_only else filters
+
+    @property
+    def failed_of(self) -> BaseException | None:
+        """The error of its own that ended it."""
+        return self._exception
+
+    def _fatal_error(self) -> None:
+        """End; Textual's own way prints every frame with its locals, hundreds of lines."""
+        self._close_messages_no_wait()
 
     def on_mount(self) -> None:
         """Begin."""
@@ -377,4 +387,4 @@ def show(
     if problem is not None:
         raise problem
     if app.return_code:
-        raise UiFailed
+        raise UiFailed(failure_words(app.failed_of))

@@ -43,7 +43,7 @@ def test_what_is_typed_into_a_prompt_is_seen(asked: Terminal) -> None:
     asked.keys("f")
     asked.wait_for("Buffers: init")
     asked.keys("/", "o", "u", "t", "c")
-    asked.wait_for("filter names: outc")
+    asked.wait_for("filter of buffers: outc")
     asked.keys("Enter")
     asked.wait_for('filter "outc": 1 of 20 events')
     asked.keys(":", "z", "z", "z")
