@@ -72,6 +72,8 @@ class Folding:
         self._threads = threads
         self._identity = array("Q")
         self._groups = array("B")
+        self._of_threads = array("B")
+        """Of each buffer: 1 where it is a parameter that a thread made for itself."""
         self._plans: dict[bytes, _Plan] = {}
 
     def add_buffer(self, group: Group, name: str) -> int:
@@ -83,7 +85,16 @@ class Folding:
         """
         self._identity.append(name_hash(group, name))
         self._groups.append(int(group))
+        self._of_threads.append(0)
         return len(self._identity) - 1
+
+    def leave_to_thread(self, buffer: int) -> None:
+        """A parameter that a thread beside the training made for itself, and did not find there.
+
+        Args:
+            buffer: its id.
+        """
+        self._of_threads[buffer] = 1
 
     def step(
         self, packed: bytearray, row: np.dtype[Any], stepping: int
@@ -121,7 +132,9 @@ class Folding:
     ) -> tuple[bytes, npt.NDArray[np.uint64]]:
         groups = np.array(self._groups, dtype=np.uint8)[rows["buffer"]]
         # Parameters as they began are read when the first thread comes along, whichever that is.
-        began = (groups == Group.PARAM) & ((rows["flags"] & _INIT) != 0)
+        # Those that it made for itself are its own, as all that it does with them.
+        own = np.array(self._of_threads, dtype=np.bool_)[rows["buffer"]]
+        began = (groups == Group.PARAM) & ((rows["flags"] & _INIT) != 0) & ~own
         rows["thread"][began] = stepping
         aside = self._aside(rows["thread"], groups, stepping)
         if aside.any():

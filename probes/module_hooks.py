@@ -85,6 +85,7 @@ class ModuleHooks:
         self._edges, self._produced, self._consumed = edges, edges.output, edges.consumed
         self._at_forward, self._at_call = at_forward, at_call
         self._pass = self._passes = 0
+        self._thread = recorder.thread
         self._keeps_edges = self._marks_outputs = edges.are_kept
         self._forward_step = INIT_STEP
         self._enclosed: Callable[[], bool] | None = None
@@ -212,13 +213,9 @@ class ModuleHooks:
         if _current_graph_task_id() != -1:
             flags |= _RECOMPUTE
         elif (
-            ports.called_in != self._pass or self._forward_step != recorder.step
-        ) and recorder.is_steppers():
-            if ports.name.is_root or self._forward_step != recorder.step:
-                self._begin_pass(ports, fresh)
-            else:
-                ports.called_in = self._pass
-            self._at_call(ports.name.path)
+            (ports.begins and ports.called_in != self._pass) or self._forward_step != recorder.step
+        ) and recorder.stepper == self._thread():
+            self._begin_call(ports, fresh)
         inputs = ports.inputs
         for index, value in enumerate(args):
             if type(value) is torch.Tensor:
@@ -228,16 +225,20 @@ class ModuleHooks:
         for key, value in kwargs.items() if kwargs else ():
             self._several(ports, key, value, flags)
 
-    def _begin_pass(self, ports: Ports, fresh: bool) -> None:
-        """A step's first module is called, or a root, each call of which is a pass of its own."""
+    def _begin_call(self, ports: Ports, fresh: bool) -> None:
+        """A module is called for the first time in a pass, or it is a root, which begins one."""
         if self._forward_step != self.recorder.step:
             self._forward_step = self.recorder.step
             self._pass, self._passes = self._pass + 1, 0
             self._at_forward(fresh)
+        if not ports.begins:
+            return
         if ports.name.is_root and self._passes < _MOST_PASSES:
             self._pass, self._passes = self._pass + 1, self._passes + 1
         else:
             ports.called_in = self._pass
+        if ports.holds:
+            self._at_call(ports.name.path)
 
     def _several(self, ports: Ports, key: int | str, value: object, flags: int) -> None:
         # A tensor of a class of the trainer's own would notice being looked at.

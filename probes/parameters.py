@@ -2,7 +2,6 @@
 
 import weakref
 from collections.abc import Callable, Collection, Iterable
-from types import NoneType
 
 import torch
 
@@ -15,7 +14,6 @@ from probes.slots import LEFT_OUT, Form, Slot
 
 _INIT = int(EventFlag.INIT)
 _OUTSIDE_STEP = int(EventFlag.OUTSIDE_STEP)
-_PLAIN = (torch.nn.Parameter, torch.Tensor)
 
 
 class Parameters:
@@ -31,10 +29,14 @@ class Parameters:
         self.early: Callable[[torch.Tensor], tuple[bytes, Form] | None] = lambda tensor: None
         """Tells what was read of a parameter when somebody looked before it was added."""
 
-    def add(self, tensors: Iterable[Held]) -> None:
+    def add(self, tensors: Iterable[Held], of_thread: bool = False) -> None:
         """Record these from now on, and their values at this moment as their first.
 
         A shared one is recorded also under its other names, this once.
+
+        Args:
+            tensors: what to record.
+            of_thread: the calling thread made them for itself.
         """
         new = []
         for held in tensors:
@@ -44,6 +46,8 @@ class Parameters:
             self._see_first(watched)
             for slot in watched.aliases:
                 self._recorder.see(slot, watched.held.tensor, _INIT)
+            if of_thread:
+                self._leave_to_thread(watched)
         # A module that was put in another's place brings parameters of the same names.
         slots = {id(watched.slot) for watched in new}
         kept = [watched for watched in self._watched if id(watched.slot) not in slots]
@@ -72,19 +76,20 @@ class Parameters:
         if self._recorder.step > self._known_at + 1:
             self._see_all(0)
             for watched in self._watched:
-                watched.note_writes(watched.held.tensor)
+                if not watched.held.is_buffer:
+                    watched.note_writes(watched.held.tensor)
             return
         for watched in self._watched:
-            tensor = watched.held.tensor
-            if tensor is not None and tensor is watched.counted():
-                watched.version = tensor._version
-            else:
-                watched.note_writes(tensor)
-            if tensor is None or watched.digest is None or watched.slot.buffer == LEFT_OUT:
+            tensor, slot = watched.held.tensor, watched.slot
+            if tensor is None or watched.digest is None or slot.buffer == LEFT_OUT:
                 continue
-            found = watched.slot.read(tensor)
+            found = slot.read(tensor)
             if found is None or found[0] != watched.digest:
-                self._see_changed(watched, tensor, found)
+                self._see_changed(watched, tensor)
+            if watched.counted is not None and watched.counted() is tensor:
+                watched.version = tensor._version
+            elif not watched.held.is_buffer:
+                watched.note_writes(tensor)
 
     def before_call(self, module: str) -> None:
         """Those of a module that somebody wrote in the middle of a step, ahead of its call.
@@ -98,42 +103,45 @@ class Parameters:
         if self._recorder.stepping:
             return
         for watched in self._counted.get(module, ()):
+            if watched.counted is None:
+                continue
             tensor = watched.counted()
-            if tensor is not None and tensor._version != watched.version:
+            if tensor is None or tensor._version == watched.version:
+                continue
+            # Another one may stand in its place by now.
+            if watched.held.tensor is tensor:
                 watched.version = tensor._version
-                # Another one may stand in its place, as functional calls put one there.
-                if watched.held.tensor is not tensor or watched.slot.buffer == LEFT_OUT:
-                    continue
-                found = watched.slot.read(tensor)
-                if found is None or found[0] != watched.digest:
-                    self._see_changed(watched, tensor, found)
+                self._see_changed(watched, tensor)
 
-    def _see_changed(
-        self, watched: "_Watched", tensor: torch.Tensor, found: tuple[bytes, Form] | None
-    ) -> None:
-        """Record what is not as it was when it was seen last, though no optimizer stepped.
-
-        Args:
-            watched: what changed, or may have where it is read in pieces.
-            tensor: its tensor.
-            found: its digest and form, or None where it is read in pieces.
-        """
-        if found is not None:
-            watched.digest = found[0]
-            self._recorder.see_again(watched.slot, tensor, *found, _OUTSIDE_STEP)
+    def _see_changed(self, watched: "_Watched", tensor: torch.Tensor | None) -> None:
+        """Record what is not as it was when it was seen last, though no optimizer stepped."""
+        slot = watched.slot
+        if tensor is None or watched.digest is None or slot.buffer == LEFT_OUT:
             return
-        pieces = self._recorder.pieces_of(watched.slot, tensor)
-        digest = _joined(pieces)
-        if digest != watched.digest:
-            self._recorder.see_pieces(watched.slot, pieces, _OUTSIDE_STEP)
-        watched.digest = digest
+        found = slot.read(tensor)
+        if found is None:
+            pieces = self._recorder.pieces_of(slot, tensor)
+            digest = _joined(pieces)
+            if digest != watched.digest:
+                self._recorder.see_pieces(slot, pieces, _OUTSIDE_STEP)
+            watched.digest = digest
+        elif found[0] != watched.digest:
+            watched.digest = found[0]
+            self._recorder.see_again(slot, tensor, *found, _OUTSIDE_STEP)
+
+    def _leave_to_thread(self, watched: "_Watched") -> None:
+        """What it holds at a boundary of the training is chance, and is not asked there."""
+        watched.digest = None
+        for slot in (watched.slot, *watched.aliases):
+            if slot.buffer >= 0:
+                self._recorder.writer.leave_to_thread(slot.buffer)
 
     def _count(self, new: Iterable["_Watched"]) -> None:
         """Look for writes to these from now on; what a forward writes by itself is no matter."""
         for watched in new:
-            watched.note_writes(watched.held.tensor)
             if watched.held.is_buffer:
                 continue
+            watched.note_writes(watched.held.tensor)
             held = watched.held
             for owner in {name.owner.path for name in (held.name, *held.aliases)}:
                 same = [one for one in self._counted.get(owner, ()) if one.slot is not watched.slot]
@@ -213,13 +221,8 @@ class Parameters:
 class _Watched:
     """A parameter or buffer with the digest it was last seen with.
 
-    Attributes:
-        held: the tensor by its names.
-        slot: where it goes.
-        aliases: where it goes under its other names.
-        digest: that it was last seen with; None before.
-        counted: gives the tensor whose writes are counted, while it lives.
-        version: of that tensor when its writes were last counted.
+    Another tensor may stand in its place within a step, as functional calls put one there: only
+    writes to the one that was there count.
     """
 
     __slots__ = ("aliases", "counted", "digest", "held", "slot", "version")
@@ -227,17 +230,17 @@ class _Watched:
     def __init__(self, held: Held, slot: Slot, aliases: list[Slot]) -> None:
         self.held, self.slot, self.aliases = held, slot, aliases
         self.digest: bytes | None = None
-        self.counted: Callable[[], torch.Tensor | None] = NoneType
         self.version = 0
+        self.counted: weakref.ref[torch.Tensor] | None = None
+        """The tensor whose writes torch counts, `version` by now; None where it counts none."""
 
     def note_writes(self, tensor: torch.Tensor | None) -> None:
         """Count writes from now on; a tensor of a class of its own would notice being asked."""
-        self.counted = NoneType
-        if tensor is None or type(tensor) not in _PLAIN:
-            return
-        self.version = version_of(tensor)
-        if self.version >= 0:
-            self.counted = weakref.ref(tensor)
+        self.counted = None
+        if tensor is not None and type(tensor) in (torch.nn.Parameter, torch.Tensor):
+            self.version = version_of(tensor)
+            if self.version >= 0:
+                self.counted = weakref.ref(tensor)
 
 
 def _joined(pieces: Iterable[Piece]) -> bytes | None:

@@ -22,7 +22,9 @@ class Ports:
         "_outputs",
         "_recorder",
         "bare_output",
+        "begins",
         "called_in",
+        "holds",
         "inputs",
         "keywords",
         "name",
@@ -42,6 +44,9 @@ class Ports:
         self._outputs: dict[str, tuple[Slot, GradientHook]] = {}
         self.bare_output: tuple[Slot, GradientHook] | None = None
         """Where an output goes that is a tensor and no container."""
+        self.holds = bool(module._parameters)
+        self.begins = name.is_root or self.holds
+        """Its calls are looked at as they begin: it holds parameters, or is a root."""
         self.called_in = -1
         """The pass in which the module was called last; see `ModuleHooks`."""
 

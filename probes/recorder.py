@@ -28,7 +28,9 @@ class Recorder(Seeing):
     Attributes:
         begun: something of this step was seen.
         stepping: an optimizer is at work.
+        thread: tells the number of the calling thread.
         stepper: number of the thread that steps the optimizer, as far as is known.
+        stepper_ident: ident of that thread.
         active: events are taken at this moment and in this process.
         failed: why recording stopped, or empty.
         closed: the recording has ended.
@@ -47,7 +49,8 @@ class Recorder(Seeing):
         self.active = True
         self.failed = ""
         self.closed = False
-        self.stepper = self._thread()
+        self.thread = self._thread
+        self.stepper, self.stepper_ident = self._thread(), threading.get_ident()
         self.lock = threading.RLock()
         self.at_begin: list[Callable[[], None]] = []
         self.at_end: list[Callable[[int, GroupDigests | None], None]] = []
@@ -66,7 +69,7 @@ class Recorder(Seeing):
             stepping: the calling thread is the one that steps, from now on.
         """
         if stepping:
-            self.stepper = self._thread()
+            self.stepper, self.stepper_ident = self._thread(), threading.get_ident()
         if self.begun or not self.active or not self.is_steppers():
             return False
         with self.lock:

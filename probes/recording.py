@@ -118,9 +118,14 @@ class Recording:
         )
         self._probes.append(self.optimizers)
 
-    def cover(self, added: Added) -> None:
-        """Record these modules and parameters from now on, and their values now as the first."""
-        self._first_values(added)
+    def cover(self, added: Added, *, of_thread: bool = False) -> None:
+        """Record these modules and parameters from now on, and their values now as the first.
+
+        Args:
+            added: what to record.
+            of_thread: the calling thread, which is not the one that trains, made them for itself.
+        """
+        self._first_values(added, of_thread)
         for module, name in added.modules:
             self._modules.add(module, name)
         for note in self.names.notes:
@@ -247,8 +252,8 @@ class Recording:
         self._streams.boundary("init")
 
     @guarded
-    def _first_values(self, added: Added) -> None:
-        self._parameters.add(added.tensors)
+    def _first_values(self, added: Added, of_thread: bool) -> None:
+        self._parameters.add(added.tensors, of_thread)
 
     @guarded
     def _last_row(self) -> None:

@@ -150,6 +150,10 @@ class RunWriter:
             index = self._buffers[key] = self._closed.folding.add_buffer(group, texts[0].decode())
             return index
 
+    def leave_to_thread(self, buffer: int) -> None:
+        """A parameter that a thread beside the training made for itself: its id."""
+        self._closed.folding.leave_to_thread(buffer)
+
     def event(
         self,
         buffer: int,

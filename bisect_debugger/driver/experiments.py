@@ -171,7 +171,9 @@ def _proven(
         spoken_for = list(range(len(diagnosis.origins)))
     origins = list(diagnosis.origins)
     for index in spoken_for:
-        proven = _with_proof(origins[index], sentence, [knob.advice for knob in knobs])
+        # Of several knobs, those that speak for the cause are about this origin.
+        its = [knob for knob in knobs if origins[index].cause in knob.causes] or knobs
+        proven = _with_proof(origins[index], sentence, [knob.advice for knob in its])
         origins[index] = _refined(proven, knobs[0]) if len(knobs) == 1 else proven
     diagnosis = with_origins(diagnosis, origins)
     return diagnosis if spoken_for else _remarked(diagnosis, sentence)

@@ -7,6 +7,7 @@ only then do the program's variables lead to what it built.
 
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
@@ -19,7 +20,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from bisect_debugger.format import schema
 from bisect_debugger.format.groups import Group
 from probes import environment
-from probes.names import Added, Names
+from probes.names import Added, Names, modules_below
 from probes.nests import leaves
 from probes.recorder import flags_now, guarded
 from probes.recording import Recording
@@ -167,7 +168,15 @@ class UneditedRecording(Recording):
             self._cover_root(type(module).__name__, module)
 
     def _cover_root(self, path: str, root: torch.nn.Module) -> None:
-        self.cover(self.names.add_root(self._free_name(path, root), root))
+        added = self.names.add_root(self._free_name(path, root), root)
+        self.cover(added, of_thread=self._is_of_thread(root))
+
+    def _is_of_thread(self, root: torch.nn.Module) -> bool:
+        """A thread beside the training made it for itself, as one that copies a model for a job."""
+        if self.recorder.is_steppers():
+            return False
+        training = (threading.main_thread().ident, self.recorder.stepper_ident)
+        return not any(self._session.creator(each) in training for _, each in modules_below(root))
 
     def _cover_loose(self, reached: Reached) -> None:
         """Parameters that an optimizer holds and no module does."""

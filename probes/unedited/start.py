@@ -46,7 +46,8 @@ class Session:
         self._seeds = seeds
         self.recording: Any = None
         # By identity: a module may compare by value, and then it has no hash.
-        self._created: MutableMapping[torch.nn.Module, str] = WeakIdKeyDictionary()
+        self._created: MutableMapping[torch.nn.Module, tuple[str, int]] = WeakIdKeyDictionary()
+        """Where each module was created, and in which thread."""
         self.zoom: Any = None
         """Sees the operators of some steps, where the session asks for it."""
         self.generators: dict[str, Any] = {}
@@ -64,7 +65,12 @@ class Session:
 
     def created(self, module: torch.nn.Module) -> str:
         """``file:line`` of the call that created a module; empty where that was not seen."""
-        return self._created.get(module, "")
+        return self._created.get(module, ("", 0))[0]
+
+    def creator(self, module: torch.nn.Module) -> int | None:
+        """Ident of the thread that created a module; None where that was not seen."""
+        made = self._created.get(module)
+        return None if made is None else made[1]
 
     def give_up(self, error: BaseException) -> None:
         """An error of our own: say so once, and do nothing more."""
@@ -130,7 +136,7 @@ class Session:
             return
         try:
             if module not in self._created:
-                self._created[module] = caller()
+                self._created[module] = caller(), threading.get_ident()
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.give_up(error)
 

@@ -320,5 +320,6 @@ CLEAN: tuple[Clean, ...] = (
     Clean("clean_futures", "MLP", "as completed, and put in place; torch.empty, all written"),
     Clean("clean_shards", "MLP", "random names and a clock that decide nothing"),
     Clean("clean_evaluator", "CNN", "a thread beside the training with a model of its own"),
+    Clean("clean_replicas", "MLP", "threads that copy the model for each of their jobs"),
     Clean("clean_plateau", "MLP", "a closure, and an end that the loss decides"),
 )

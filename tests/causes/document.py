@@ -11,9 +11,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bisect_debugger.causality.causes import REMEDIES, VARIANTS, Cause
+from bisect_debugger.causality.causes import REMEDIES, Cause
 from bisect_debugger.causality.nodes import Leaf
 from bisect_debugger.causality.tree import TREE
+from bisect_debugger.causality.variants import VARIANTS
 from tests.causes.case import Case
 from tests.causes.cases import CASES
 

@@ -24,7 +24,7 @@ OF_ONE_PAIR = (
 )
 """Faults that every pair of runs shows, of eight kinds: chance has no part in a test."""
 
-UNALARMING = ("clean_prefetch", "clean_resume", "clean_futures")
+UNALARMING = ("clean_prefetch", "clean_resume", "clean_futures", "clean_replicas")
 
 
 @pytest.mark.parametrize("name", OF_ONE_PAIR)

@@ -1,10 +1,10 @@
 """Prints docs/decision-tree.md, as ``python -m tests.docs.decision_tree_page``."""
 
-from bisect_debugger.causality.causes import VARIANTS
 from bisect_debugger.causality.conclusion import render_tree
 from bisect_debugger.causality.looks import LOOKS
 from bisect_debugger.causality.nodes import Leaf, Question
 from bisect_debugger.causality.tree import ROOT, TREE, WINDOW
+from bisect_debugger.causality.variants import VARIANTS
 
 _INTRODUCTION = f"""\
 # The decision tree

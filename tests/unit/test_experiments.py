@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bisect_debugger.causality.causes import REMEDIES
-from bisect_debugger.causality.knobs import KNOBS, alike, in_order_for
+from bisect_debugger.causality.knobs import KNOBS, alike, in_order_for, knob_called
 from bisect_debugger.diagnosis.model import Cause, Experiment
 from bisect_debugger.diagnosis.sentence import sentence_of
 from bisect_debugger.driver.bench import Bench
@@ -124,6 +124,12 @@ def test_two_faults_need_two_knobs(tmp_path: Path) -> None:
     explained = explain(found, bench(tmp_path, {"entropy", "fill-memory"}, []), BASELINE)
     assert [each.proven for each in explained.origins] == [True, True]
     assert "together 4 of 4 pairs equal" in explained.origins[1].evidence[0]
+    # What each knob advises is said of the fault that it takes away.
+    advice = [knob_called(name).advice for name in ("entropy", "fill-memory")]
+    assert [[line in each.advice for line in advice] for each in explained.origins] == [
+        [True, False],
+        [False, True],
+    ]
 
 
 def test_what_no_knob_changes_is_said(tmp_path: Path) -> None:
