@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import h5py
+import numpy as np
 import pytest
 
 from bisect_debugger.tui.app import BisectApp
@@ -125,3 +126,20 @@ async def test_a_low_window_has_whole_values_in_the_line_below() -> None:
         assert "2026-11-30T10:47:27+00:00 against 2026-11-30T10:47:32+00:00" in " ".join(
             text.split()
         )
+
+
+async def test_labels_stand_as_integers_alone(tmp_path: Path) -> None:
+    labels = np.arange(12, dtype=np.int64).reshape(3, 4)
+    other = labels.copy()
+    other[0, 2] = 2**62
+    runs = [
+        write_run(tmp_path / f"{name}.h5", plain_steps(**{"s1_in[0]": array}))
+        for name, array in (("a", labels), ("b", other))
+    ]
+    async with opened(runs[0], runs[1]) as (app, pilot):
+        await press(pilot, "f", "enter")
+        text = screen_text(app)
+        assert "> (0, 2)  2                    4611686018427387904" in text
+        assert "first difference at index (0, 2): 2 against 4611686018427387904" in text
+        assert "0x" not in text
+        assert "relFro" not in text
