@@ -13,6 +13,7 @@ SAMPLES = Path(__file__).resolve().parents[2] / "sample_runs" / "two_origins"
 BROKEN = """
 import sys
 from bisect_debugger import cli
+from bisect_debugger.tui.app import BisectApp
 from bisect_debugger.tui.screens.verdict import VerdictScreen
 
 async def load(screen):
@@ -21,21 +22,36 @@ async def load(screen):
 def _line(screen, index, width):
     raise ZeroDivisionError("no width")
 
-VerdictScreen.{method} = {method}
+async def action_help(app):
+    raise ZeroDivisionError("no width")
+
+{name}.{method} = {method}
 sys.exit(cli.main(["open", *sys.argv[1:]]))
 """
 
 
-@pytest.fixture(params=["load", "_line"], ids=["in a worker", "while it is painted"])
+PLACES = {
+    "in a worker": ("VerdictScreen", "load"),
+    "while it is painted": ("VerdictScreen", "_line"),
+    "at a key": ("BisectApp", "action_help"),
+}
+
+
+@pytest.fixture(params=PLACES.values(), ids=tuple(PLACES))
 def broken(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Terminal]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    (tmp_path / "ui.py").write_text(BROKEN.format(method=request.param))
+    name, method = request.param
+    (tmp_path / "ui.py").write_text(BROKEN.format(name=name, method=method))
     runs = " ".join(f"'{SAMPLES / name}'" for name in ("a.h5", "b.h5"))
     command = f"'{sys.executable}' '{tmp_path}/ui.py' {runs}; echo ended with $?; sleep 60"
     terminal = Terminal(tmp_path / "tmux", 80, 24, command)
     try:
+        if method == "action_help":
+            terminal.wait_for("Do first: ")
+            terminal.wait_for("1 verdict")
+            terminal.keys("?")
         yield terminal
     finally:
         terminal.close()

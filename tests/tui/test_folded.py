@@ -1,6 +1,7 @@
 """Lines that stand for several, keys that have nothing to do, and what a pair keeps."""
 
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -129,8 +130,8 @@ async def test_a_low_window_has_whole_values_in_the_line_below() -> None:
 
 
 async def test_labels_stand_as_integers_alone(tmp_path: Path) -> None:
-    labels = np.arange(12, dtype=np.int64).reshape(3, 4)
-    other = labels.copy()
+    labels: Any = np.arange(12, dtype=np.int64).reshape(3, 4)
+    other: Any = labels.copy()
     other[0, 2] = 2**62
     runs = [
         write_run(tmp_path / f"{name}.h5", plain_steps(**{"s1_in[0]": array}))

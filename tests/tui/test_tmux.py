@@ -80,7 +80,7 @@ def test_a_walk_through_every_screen(terminal: Terminal, tmp_path: Path) -> None
     assert "agent.iqn_head.tau_sampler" in verdict
     terminal.wait_for("1 verdict")
     terminal.keys("2")
-    assert "Which step differs first?" in terminal.wait_for("so, 42 questions")
+    assert "Which step differs first?" in terminal.wait_for("why the tool thinks so, ")
     terminal.keys("3")
     terminal.wait_for("Timeline: 5 steps")
     terminal.wait_for("init: differs in rng, param")
@@ -126,7 +126,7 @@ def test_a_walk_with_the_mouse_alone(mouse: Terminal, tmp_path: Path) -> None:
     mouse.wait_for("Buffer: agent.iqn_head.tau_sampler.out")
     assert "0x" in mouse.wait_for("Around the first difference")
     mouse.click_on("2 why")
-    mouse.wait_for("so, 42 questions")
+    mouse.wait_for("why the tool thinks so, ")
     mouse.click_on("9 tried")
     mouse.wait_for("No experiment was run")
     mouse.click_on("3 steps")

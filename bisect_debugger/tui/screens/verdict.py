@@ -58,7 +58,6 @@ class VerdictScreen(BaseScreen):
         self._streams: Sequence[Origin] = ()
         self._unfolded = False
         self._diagnosis: Diagnosis | None = None
-        self._told = ""
 
     def main_pane(self) -> Widget:
         """Sentence, origins, and the chosen origin in words."""
@@ -187,6 +186,8 @@ class VerdictScreen(BaseScreen):
         # Where nothing diverged, what was compared stands there until somebody moves.
         if self._diagnosis is None or not (message.index or self._origins):
             return
+        if message.index >= message.table.count:
+            return
         origin = self._line_of(message.index)
         if origin is not None:
             self.read("detail", self._detail, origin)
@@ -223,15 +224,17 @@ def _told(origin: Origin, hints: Sequence[str], code: Code) -> Group:
         first = printable(origin.advice[0], 2000)
         parts.append(Text.assemble(("Do first: ", "bold"), first))
     place, *lines = _code_lines(origin, code)
-    parts.append(Text.assemble(("Where: ", "bold"), place))
-    parts += [*map(_code_line, lines), Text()]
+    where = [Text.assemble(("Where: ", "bold"), place), *map(_code_line, lines), Text()]
+    is_known = bool(origin.location or origin.source)
+    parts += where if is_known else [Text()]
     parts += [Text(f"{hint}\n", "bold") for hint in hints]
     parts += _listed("Why", [printable(line, 2000) for line in origin.evidence])
     parts.append(Text(f"{dormancy_words(origin)}\n"))
     parts += _listed("Then", [printable(line, 2000) for line in origin.advice[1:]])
     parts.append(Text(f"What would confirm it: {printable(origin.confirm, 2000)}\n"))
     others = [f"{x.cause.value}: {printable(x.why, 400)}" for x in origin.alternatives]
-    return Group(*parts, *_listed("What else it could be", others))
+    parts += _listed("What else it could be", others)
+    return Group(*parts, *([] if is_known else where))
 
 
 def _code_line(line: str) -> Text:
