@@ -30,9 +30,12 @@ class PairLine:
 
 
 def kept_words(facts: RunFacts) -> str:
-    """What a recording keeps: ``all steps``, or ``with values, few steps``."""
-    values = "with values, " if facts.level == "full" else ""
-    return f"{values}{'few steps' if facts.window else 'all steps'}"
+    """What a recording keeps: ``with values``, or ``all steps``; ``few steps`` of a window."""
+    steps = "few steps" if facts.window else "all steps"
+    if facts.level != "full":
+        return steps
+    # A second pass may end early without a window: it is not said to have all steps.
+    return f"with values, {steps}" if facts.window else "with values"
 
 
 def told_apart(paths: Sequence[str]) -> list[str]:
