@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from bisect_debugger import __version__
-from bisect_debugger.commands.output import say
-from bisect_debugger.errors import BisectError, UsageError, printable
+from bisect_debugger.commands.output import in_columns, say
+from bisect_debugger.errors import BisectError, UsageError, printable, told_in_a_line
 from bisect_debugger.guard import ReaderLost, guarded
 
 COMMANDS = {
@@ -187,7 +187,8 @@ def _fail(sentence: str, code: int) -> int:
         _abandon_stdout()
     with contextlib.suppress(OSError, ValueError, AttributeError):
         # Where stderr takes nothing, the exit code still tells.
-        print(f"bisect-debugger: {sentence}", file=sys.stderr, flush=True)
+        words = in_columns(f"bisect-debugger: {sentence}", sys.stderr)
+        print(words, file=sys.stderr, flush=True)
     return code
 
 
@@ -208,12 +209,9 @@ def _abandon_stdout() -> None:
 
 def _unexpected(error: Exception) -> str:
     """An error that nobody foresaw, in one sentence with its place."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    what = printable(" ".join(f"{type(error).__name__}: {error}".split()))
     return (
-        f"unexpected {what}{place}; nothing can be said about the runs. Please report it with what "
-        f"{TRACEBACK_VARIABLE}=1 shows."
+        f"unexpected {told_in_a_line(error)}; nothing can be said about the runs. Please report it "
+        f"with what {TRACEBACK_VARIABLE}=1 shows."
     )
 
 

@@ -3,6 +3,7 @@
 A divergence is never an error; it is a value in a diagnosis.
 """
 
+import traceback
 from pathlib import Path
 from typing import ClassVar
 
@@ -44,16 +45,27 @@ class UnreadableRun(BisectError):
 class UiFailed(BisectError):
     """The terminal UI ended by an error of its own."""
 
-    def __init__(self) -> None:
-        """Say what became of it."""
+    def __init__(self, what: str) -> None:
+        """Say what became of it.
+
+        Args:
+            what: the error and where its traceback is, a clause, or empty.
+        """
         super().__init__(
-            "The terminal UI failed, and what it failed of stands above. The runs are as they "
-            "were; `bisect-debugger compare -v` prints the same without it. Please report it."
+            f"The terminal UI failed{f' ({what})' if what else ''}. The runs are as they were; "
+            "`bisect-debugger compare -v` prints the same without it. Please report it."
         )
 
 
 class NotComparable(BisectError):
     """Two runs have nothing that can be compared."""
+
+
+def told_in_a_line(error: BaseException) -> str:
+    """An error that nobody foresaw, with the place where it was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return printable(" ".join(f"{type(error).__name__}: {error}".split())) + place
 
 
 def printable(text: str, limit: int = 200) -> str:

@@ -1,9 +1,12 @@
 """Writing results: stdout for ``-``, else a file that is not overwritten by accident."""
 
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TextIO
 
 from bisect_debugger.errors import UsageError, printable
 
@@ -63,6 +66,34 @@ def say(text: str, end: str = "\n") -> None:
         raise UsageError(
             f"stdout cannot be written ({error.strerror}); send it to another place."
         ) from error
+
+
+def in_columns(text: str, stream: TextIO | None) -> str:
+    """Lines broken between words where a terminal would break them within one.
+
+    Args:
+        text: sentences, a line each.
+        stream: where they are printed; for anything but a terminal they stay as they are.
+    """
+    if stream is None or stream.closed or not stream.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return "\n".join(
+        line if len(line) <= width else _broken(line, width) for line in text.split("\n")
+    )
+
+
+def _broken(line: str, width: int) -> str:
+    indent = " " * (len(line) - len(line.lstrip(" ")))
+    # A path longer than a line is left whole, to be copied.
+    return textwrap.fill(
+        line.strip(),
+        width,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def write(target: str, content: str, *, force: bool = False) -> None:

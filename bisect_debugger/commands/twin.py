@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bisect_debugger.commands.command_line import add_command, duration, positive
 from bisect_debugger.commands.compare import tolerance
-from bisect_debugger.commands.output import check_target, say, write
+from bisect_debugger.commands.output import check_target, in_columns, say, write
 from bisect_debugger.commands.terminal import opens_ui
 from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis.as_json import as_json
@@ -107,7 +107,7 @@ def _watched(plan: Plan, arguments: argparse.Namespace) -> TwinResult:
     if left.error is not None and not isinstance(left.error, KeyboardInterrupt):
         pass_on(left.output)
     for line in left.narration:
-        narrate(f"{line}\n")
+        narrate(f"{in_columns(line, sys.stderr)}\n")
     if left.error is not None:
         raise left.error
     return results[0]
@@ -139,9 +139,9 @@ def _say(result: TwinResult, arguments: argparse.Namespace) -> None:
     if arguments.json == "-":
         say(as_json(diagnosis))
     if "-" in (arguments.json, note):
-        narrate(f"{diagnosis.sentence}\n")
+        narrate(f"{in_columns(diagnosis.sentence, sys.stderr)}\n")
     else:
-        say(render_diagnosis(diagnosis, trail=arguments.verbose))
+        say(in_columns(render_diagnosis(diagnosis, trail=arguments.verbose), sys.stdout))
         if arguments.verbose:
             with open_pair(*result.files) as pair:
                 say(render_everything(pair, diagnosis))

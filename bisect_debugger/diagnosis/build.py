@@ -196,6 +196,8 @@ def _origin(pair: Pair, found: Found, began: OperatorFinding | None = None) -> O
         on_cpu=all(facts.environment.get("devices") == "cpu" for facts in runs),
     )
     row = found.row
+    # Origins that were merged bring theirs one after the other.
+    arrivals = sorted(found.contaminated.items(), key=lambda arrival: _moment(arrival[1]))
     reached = _reached(found.first_reached)
     return Origin(
         step=row.step,
@@ -208,10 +210,9 @@ def _origin(pair: Pair, found: Found, began: OperatorFinding | None = None) -> O
         dormant=reached is None or reached.step > max(row.step, 0),
         first_reached=reached,
         first_gradient=_reached(found.first_gradient),
-        contaminated=tuple(found.contaminated),
+        contaminated=tuple(component for component, _ in arrivals),
         arrivals=tuple(
-            Reached(row.step, component, row.name, row.group)
-            for component, row in found.contaminated.items()
+            Reached(row.step, component, row.name, row.group) for component, row in arrivals
         ),
         difference=case.difference,
         evidence=evidence_sentences(case, found, remedy),
@@ -229,6 +230,11 @@ def _blamed(found: Found, component: str) -> Found:
         return found
     reached = {found.component: found.row, **found.contaminated}
     return replace(found, component=component, contaminated=reached, first_reached=found.row)
+
+
+def _moment(row: Row) -> tuple[int, int]:
+    """When an event happened: its step, and its place in it."""
+    return row.step, row.any_side.sequence
 
 
 def _reached(row: Row | None) -> Reached | None:

@@ -33,6 +33,11 @@ def is_float(dtype: str) -> bool:
     return "float" in dtype or dtype in _PART_TYPES
 
 
+def is_count(dtype: str) -> bool:
+    """The elements are integers or truth values, whose bits say no more than their digits."""
+    return is_number(dtype) and not is_float(dtype)
+
+
 def words_of(values: npt.NDArray[Any], layout: Layout) -> Words:
     """The bits of a content, one row an element; a view where the content is contiguous.
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from bisect_debugger.metrics.bits import is_number
+from bisect_debugger.metrics.bits import is_count, is_float, is_number
 from bisect_debugger.metrics.difference import (
     DIFFERENT_SEED_REL_FRO,
     SAME_SEED_REL_FRO,
@@ -19,8 +19,7 @@ def describe(difference: Difference) -> tuple[str, ...]:
     return (
         f"{d.differing} / {d.elements} {unit} differ ({percent(d.differing, d.elements)})",
         *_distances(d),
-        f"first difference{where}: {d.first_a.decimal} against {d.first_b.decimal} "
-        f"({d.first_a.hex} against {d.first_b.hex})",
+        f"first difference{where}: {d.first_a.decimal} against {d.first_b.decimal}{_bits(d)}",
         *_extent(d),
         *_oddities(d),
     )
@@ -57,10 +56,16 @@ def percent(part: int, whole: int) -> str:
     return f"{text} %"
 
 
+def _bits(d: Difference) -> str:
+    return f" ({d.first_a.hex} against {d.first_b.hex})" if not is_count(d.dtype) else ""
+
+
 def _distances(d: Difference) -> Iterator[str]:
-    if not is_number(d.dtype):
+    if not is_number(d.dtype) or d.dtype == "bool":
         return
-    yield f"relFro {d.rel_fro:.3g}: {judge(d.rel_fro)}"
+    # The thresholds are about floats: labels and indices are never a rounding apart.
+    if is_float(d.dtype):
+        yield f"relFro {d.rel_fro:.3g}: {judge(d.rel_fro)}"
     if d.max_abs_index is not None:
         where = f" at index {_index(d.max_abs_index)}" if d.shape else ""
         yield f"greatest absolute difference {d.max_abs:.3g}{where}, mean {d.mean_abs:.3g}"

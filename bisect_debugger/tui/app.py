@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, ClassVar, ParamSpec
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
-from textual.filter import LineFilter
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import ModalScreen
 
 from bisect_debugger.errors import BisectError, UiFailed
 from bisect_debugger.tui.actions import bindings
 from bisect_debugger.tui.ascii_filter import AsciiFilter
+from bisect_debugger.tui.failure import failure_words
 from bisect_debugger.tui.reader import Reader
 from bisect_debugger.tui.screens.start import StartScreen
 from bisect_debugger.tui.themes import DARK, LIGHT, THEMES
@@ -75,15 +76,29 @@ class BisectApp(App[BisectError | None]):
         self._paths = [str(path) for path in (session.paths if session else paths)]
         self._reader = Reader()
         self._opened = False
-        self._ascii = AsciiFilter()
+        # Textual keeps what a filter made by its identity.
+        self._ascii, self._no_colour = AsciiFilter(), NoColor()
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = LIGHT.name if light else DARK.name
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """What every painted line goes through."""
+        """What every painted line goes through; without colour the terminal's own are left."""
         filters = super().get_line_filters()
+        if self.no_color:
+            # Behind all others, which blend colours anew; Textual's own makes them grey.
+            kept = (each for each in filters if not isinstance(each, Monochrome))
+            filters = [*kept, self._no_colour]
         return [*filters, self._ascii] if self.ascii_only else filters
+
+    @property
+    def failed_of(self) -> BaseException | None:
+        """The error of its own that ended it."""
+        return self._exception
+
+    def _fatal_error(self) -> None:
+        """End; Textual's own way prints every frame with its locals, hundreds of lines."""
+        self._close_messages_no_wait()
 
     def on_mount(self) -> None:
         """Begin."""
@@ -261,33 +276,50 @@ class BisectApp(App[BisectError | None]):
 
     def action_filter(self) -> None:
         """Ask for a filter of the events."""
+        self.ask_filter(self.navigator.buffers.names.text)
+
+    def ask_filter(self, text: str, problem: str = "") -> None:
+        """Ask for a filter.
+
+        Args:
+            text: what stands in the prompt at first.
+            problem: why that was not taken, or empty.
+        """
         from bisect_debugger.tui.screens.prompt import Prompt
 
-        hint = "text, !text or re:pattern  enter: apply, empty for all  esc: as before"
+        elsewhere = self.navigator.current != "buffers"
+        hint = "text, !text or re:pattern, any case  " + (
+            "enter: to the buffers (4)  esc: stay here"
+            if elsewhere
+            else "enter: apply, empty for all  esc: as before"
+        )
         self.push_screen(
-            Prompt("filter names", hint, self.navigator.buffers.names.text),
-            lambda text: None if text is None else self._later(self.navigator.filter, text),
+            Prompt("filter of buffers", f"{problem}  esc: as before" if problem else hint, text),
+            lambda found: None if found is None else self._later(self.navigator.filter, found),
         )
 
     def action_go_to(self) -> None:
         """Ask where to go."""
         from bisect_debugger.tui.screens.prompt import Prompt
 
-        hint = "412, step 412, init, part of a name, or first  enter: go  esc: stay"
+        known = self.session.diagnosis
+        last = known.compared.last_step if known is not None else -1
+        steps = f"{last}, step {last}" if last >= 0 else "a step"
+        hint = f"{steps}, init, part of a name, or first  enter: go  esc: stay"
         self.push_screen(
             Prompt("go to", hint),
             lambda text: self._later(self.navigator.go_to, text) if text else None,
         )
 
     def action_toggle_equal(self) -> None:
-        """Show or hide equal events."""
-        if self.navigator.buffers.loaded:
-            self.navigator.buffers.toggle_equal()
+        """Show or hide what the screen leaves out."""
+        if self.navigator.screen is not None:
+            self.navigator.screen.toggle_equal()
 
     def action_sort(self) -> None:
-        """Sort the events by the next order."""
-        if self.navigator.buffers.loaded:
-            self.navigator.buffers.sort()
+        """Sort by the next order."""
+        if self.navigator.screen is not None:
+            self.navigator.screen.sort()
 
     def action_zoom_in(self) -> None:
         """Fewer steps a cell."""
@@ -355,4 +387,4 @@ def show(
     if problem is not None:
         raise problem
     if app.return_code:
-        raise UiFailed
+        raise UiFailed(failure_words(app.failed_of))

@@ -1,5 +1,7 @@
 """Nothing but ASCII leaves for the terminal: what has no plain form is shown as ``?``."""
 
+import re
+
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual.color import Color
@@ -7,7 +9,6 @@ from textual.filter import LineFilter
 
 _PLAIN = str.maketrans(
     {
-        "…": "*",
         "─": "-",
         "━": "-",
         "│": "|",
@@ -22,9 +23,12 @@ _PLAIN = str.maketrans(
         "‖": "|",
         "→": ">",
         "\N{NO-BREAK SPACE}": " ",
-        **dict.fromkeys("▁▂▃▄▅▆▇█▉▊▋▌▍▎▏▐▔", "#"),
+        # The ends of a scrollbar's thumb: # says that something differs.
+        **dict.fromkeys("▁▂▃▄▅▆▇█▉▊▋▌▍▎▏▐▔", "|"),
     }
 )
+
+_ELIDED = re.compile(r".?…")
 
 
 class AsciiFilter(LineFilter):
@@ -43,4 +47,6 @@ class AsciiFilter(LineFilter):
 def plain(text: str) -> str:
     """The text in ASCII, as wide as it was."""
     mapped = text.translate(_PLAIN)
-    return "".join(c if c.isascii() else "?" * cell_len(c) for c in mapped)
+    narrow = "".join(c if c.isascii() or c == "…" else "?" * cell_len(c) for c in mapped)
+    # An ellipsis takes the cell before it as well: one dot alone looks like part of a name.
+    return _ELIDED.sub(lambda found: "." * len(found[0]), narrow)

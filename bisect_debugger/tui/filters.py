@@ -22,7 +22,7 @@ _CHILD = """
 import json, re, sys
 asked = json.load(sys.stdin)
 try:
-    found = re.compile(asked["pattern"]).search
+    found = re.compile(asked["pattern"], re.IGNORECASE).search
 except (re.error, OverflowError, RecursionError) as error:
     print(json.dumps({"error": str(error)}))
 else:
@@ -50,7 +50,10 @@ class Order(Enum):
 
 @dataclass(slots=True)
 class NameFilter:
-    """``text`` contained, ``!text`` not contained, ``re:pattern`` found; empty takes every name."""
+    """``text`` contained, ``!text`` not contained, ``re:pattern`` found; empty takes every name.
+
+    Upper and lower case are the same.
+    """
 
     text: str = ""
     _known: dict[str, bool] = field(default_factory=dict)
@@ -82,8 +85,13 @@ class NameFilter:
         if self.text.startswith("re:"):
             return self._known.get(name, False)
         if self.text.startswith("!") and len(self.text) > 1:
-            return self.text[1:] not in name
-        return self.text in name
+            return not occurs(self.text[1:], name)
+        return occurs(self.text, name)
+
+
+def occurs(word: str, name: str) -> bool:
+    """The word stands in the name, in upper or lower case."""
+    return word.casefold() in name.casefold()
 
 
 def regex_matches(

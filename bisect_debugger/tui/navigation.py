@@ -15,7 +15,7 @@ from textual.worker import Worker
 from bisect_debugger.errors import BisectError
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.words import step_words
-from bisect_debugger.tui.filters import BadFilter
+from bisect_debugger.tui.filters import BadFilter, NameFilter
 from bisect_debugger.tui.screens.base import BaseScreen, P, Work
 from bisect_debugger.tui.screens.buffer import BufferScreen
 from bisect_debugger.tui.screens.buffers import BuffersScreen
@@ -187,11 +187,16 @@ class Navigator:
             await self.first()
 
     async def filter(self, text: str) -> None:
-        """Show only events with such names."""
-        if not self.buffers.loaded:
-            await self.first()
-        await self.go("buffers")
-        await self.buffers.set_filter(text)
+        """Show only events with such names; what cannot be understood is asked for again."""
+        try:
+            # Before anything moves: whoever mistyped stays where they were.
+            await NameFilter(text).learn(())
+            if not self.buffers.loaded:
+                await self.first()
+            await self.go("buffers")
+            await self.buffers.set_filter(text)
+        except BadFilter as error:
+            self._app.ask_filter(text, str(error))
 
     async def go_to(self, typed: str) -> None:
         """Go where somebody typed to go to."""

@@ -38,9 +38,18 @@ class Pairs:
         """Which of several pairs is shown, to be written behind something; empty for one."""
         if len(self.lines) == 1:
             return ""
-        several = len({line.rank for line in self.lines}) > 1
-        rank = f" (rank {self.lines[self.number].rank})" if several else ""
-        return f", pair {self.number + 1} of {len(self.lines)}{rank}  ]: next pair"
+        line, last = self.lines[self.number], self.number == len(self.lines) - 1
+        told = ", ".join(filter(None, (self.rank_of(line), self.kept_of(line))))
+        number = f", pair {self.number + 1} of {len(self.lines)}{f' ({told})' if told else ''}"
+        return f"{number}  {'[: previous pair' if last else ']: next pair'}"
+
+    def rank_of(self, line: PairLine) -> str:
+        """The rank of a pair, where there are several; else empty."""
+        return f"rank {line.rank}" if len({each.rank for each in self.lines}) > 1 else ""
+
+    def kept_of(self, line: PairLine) -> str:
+        """Which pass a pair is of, where there are several; else empty."""
+        return line.kept if len({each.kept for each in self.lines}) > 1 else ""
 
     def number_of(self, files: tuple[Path, Path] | None) -> int | None:
         """Which of the pairs these two runs are, from 0; None where they are none of them."""
@@ -79,4 +88,5 @@ class Pairs:
         before.close()
         self._app.navigator.forget()
         await self._app.navigator.go("verdict")
-        self._app.say(f"pair {number + 1} of {len(self.lines)}")
+        told = self.kept_of(line)
+        self._app.say(f"pair {number + 1} of {len(self.lines)}{f', {told}' if told else ''}")

@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from bisect_debugger.errors import BisectError, UiFailed, UsageError, printable
 from bisect_debugger.tui.actions import ACTIONS
 from bisect_debugger.tui.app import BisectApp
+from bisect_debugger.tui.failure import failure_words
 
 DEFAULT_SIZE = (80, 24)
 
@@ -127,7 +128,7 @@ def painted(
     if problem is not None:
         raise problem
     if not found:
-        raise UiFailed
+        raise UiFailed(failure_words(app._exception))
     return found[0]
 
 

@@ -9,7 +9,7 @@ from bisect_debugger.diagnosis.findings import experimented_on
 from bisect_debugger.diagnosis.model import Origin
 from bisect_debugger.format.groups import Group
 from bisect_debugger.note import render_note
-from bisect_debugger.tui.filters import NameFilter
+from bisect_debugger.tui.filters import NameFilter, occurs
 from bisect_debugger.tui.reader import BACKGROUND, LONG, SEARCH, Reader
 from bisect_debugger.twins import Pair, Row, open_pair
 from bisect_debugger.views.buffer import BufferView, buffer_view, level_of, without_values
@@ -140,7 +140,7 @@ class Session:
 
     def _first_step_of_name(self, word: str) -> tuple[int, str] | None:
         for buffer in self._pair.a.buffers:
-            if word in buffer.name:
+            if occurs(word, buffer.name):
                 self._reader.check()
                 step = self._pair.a.first_step_of(buffer.key)
                 if step is not None:

@@ -1,4 +1,4 @@
-"""What somebody types to go somewhere: `412`, `step 412`, `init`, `first`, a part of a name."""
+"""What somebody types to go somewhere: a step, `init`, `first`, a part of a name."""
 
 from dataclasses import dataclass
 
@@ -20,19 +20,19 @@ class Target:
 def read_target(typed: str) -> Target | str:
     """Understand what was typed; where it makes no sense, a sentence that says why."""
     text = typed.strip()
-    if text == "first":
+    if text.lower() == "first":
         return Target(first=True)
-    word = text.removeprefix("step").strip() if text.startswith(("step ", "step-")) else text
-    if word == "init":
+    word = text[4:].strip() if text.lower().startswith(("step ", "step-")) else text
+    if word.lower() == "init":
         return Target(step=INIT_STEP)
     if _is_number(word):
         if len(word) > _MOST_DIGITS:
             return "no run has that many steps"
         return Target(step=int(word))
     if word != text or word.replace(",", "").replace("_", "").isnumeric():
-        return f"{printable(word, 30)} is no step: type digits, as in 412, or init, or a name"
+        return f"{printable(word, 30)} is no step: type digits alone, or init, or a name"
     if not text:
-        return "nothing was typed: 412, step 412, init, part of a name, or first"
+        return "nothing was typed: the number of a step, init, part of a name, or first"
     return Target(name=text)
 
 

@@ -74,7 +74,8 @@ def buffer_view(pair: Pair, row: Row, wanted: int = 0) -> BufferView:
         return replace(without_values(row, level), difference=difference)
     layout = row.a.layout
     number, index = _differing(left, right, layout, difference, wanted)
-    around = tuple(map(side_by_side, neighbourhood(left, right, layout, index, AROUND)))
+    elements = neighbourhood(left, right, layout, index, AROUND)
+    around = tuple(side_by_side(element, layout.dtype) for element in elements)
     picture = _map(left, right, layout) if len(layout.shape) >= 2 else None
     return BufferView(row, difference, around, number, difference.differing, picture, level)
 

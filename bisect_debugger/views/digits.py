@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bisect_debugger.metrics import ElementPair, Side
+from bisect_debugger.metrics.bits import is_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +22,20 @@ class SideBySide:
         index: index per axis as text, e.g. ``(0, 3)``.
         differs: the bits differ.
         decimal: both values as decimal text that round-trips.
-        hex: the bits of both.
+        hex: the bits of both, or None of integers, where they say no more.
     """
 
     index: str
     differs: bool
     decimal: tuple[Marked, Marked]
-    hex: tuple[Marked, Marked]
+    hex: tuple[Marked, Marked] | None
 
 
-def side_by_side(pair: ElementPair) -> SideBySide:
-    """An element with its differing digits marked."""
+def side_by_side(pair: ElementPair, dtype: str) -> SideBySide:
+    """An element of this type with its differing digits marked."""
     index = f"({', '.join(map(str, pair.index))})"
-    return SideBySide(index, pair.differs, decimals(pair.a, pair.b), nibbles(pair.a, pair.b))
+    bits = None if is_count(dtype) else nibbles(pair.a, pair.b)
+    return SideBySide(index, pair.differs, decimals(pair.a, pair.b), bits)
 
 
 def decimals(a: Side, b: Side) -> tuple[Marked, Marked]:

@@ -5,6 +5,7 @@ screens show, a section each.
 """
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 from bisect_debugger.diagnosis.findings import experimented_on
@@ -176,10 +177,14 @@ def value_lines(view: BufferView) -> list[str]:
 
 def _element_lines(element: SideBySide, width: int) -> list[str]:
     """The element, and below it a ^ for each character that differs."""
-    parts = [part for pair in zip(element.decimal, element.hex, strict=True) for part in pair]
+    bits = element.hex or ()
+    parts = [
+        part for pair in zip_longest(element.decimal, bits) for part in pair if part is not None
+    ]
+    rooms = (15, 12, 15, 12) if bits else (20, 20)
     line = f"{'>' if element.differs else ' '} {element.index:<{width}}"
     marks = " " * len(line)
-    for part, room in zip(parts, (15, 12, 15, 12), strict=True):
+    for part, room in zip(parts, rooms, strict=True):
         line += f"  {part.text:<{room}}"
         marks += f"  {_carets(part):<{room}}"
     return [line, *([marks] if "^" in marks else [])]

@@ -29,6 +29,19 @@ def elide(name: str, width: int) -> str:
     return f"{_head(safe, head, most)}…{_tail(safe, width - 1 - head, most)}"
 
 
+def elide_end(text: str, width: int) -> str:
+    """A sentence, escaped, and cut at its end to at most this many cells.
+
+    Args:
+        text: words whose beginning says most.
+        width: cells of a terminal.
+    """
+    safe = printable(text, max(16, width * _PER_CELL))
+    if cell_len(safe) <= width:
+        return safe
+    return f"{_head(safe, width - 1, len(safe)).rstrip()}…" if width > 1 else safe[: max(0, width)]
+
+
 def pad(text: str, width: int) -> str:
     """Text cut or filled with blanks to exactly this many cells."""
     return set_cell_size(text, max(0, width))

@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 from bisect_debugger.errors import UsageError, printable
-from bisect_debugger.runs import open_run
+from bisect_debugger.runs import RunFacts, open_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +18,24 @@ class PairLine:
         a, b: the files.
         rank: of both.
         verdict: what is known about it, in a word or two.
+        kept: what was kept of the first: of a twin's two passes, one has all steps and the other
+            values.
     """
 
     a: str
     b: str
     rank: int
     verdict: str = "not compared yet"
+    kept: str = ""
+
+
+def kept_words(facts: RunFacts) -> str:
+    """What a recording keeps: ``with values``, or ``all steps``; ``few steps`` of a window."""
+    steps = "few steps" if facts.window else "all steps"
+    if facts.level != "full":
+        return steps
+    # A second pass may end early without a window: it is not said to have all steps.
+    return f"with values, {steps}" if facts.window else "with values"
 
 
 def told_apart(paths: Sequence[str]) -> list[str]:
@@ -40,12 +52,12 @@ def pairs_of(paths: Sequence[str | Path]) -> tuple[PairLine, ...]:
         UsageError: no two runs are of one rank.
         UnreadableRun: a file cannot be read.
     """
-    ranks = {}
+    ranks, kept = {}, {}
     for path in paths:
         with open_run(path) as run:
-            ranks[path] = run.facts.rank
+            ranks[path], kept[path] = run.facts.rank, kept_words(run.facts)
     found = tuple(
-        PairLine(str(a), str(b), ranks[a])
+        PairLine(str(a), str(b), ranks[a], kept=kept[a])
         for a, b in combinations(paths, 2)
         if ranks[a] == ranks[b]
     )

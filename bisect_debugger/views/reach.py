@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
+from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import INIT_STEP
 from bisect_debugger.format.words import step_words
 from bisect_debugger.views.names import elide, pad
 
@@ -20,6 +22,8 @@ class ReachRow:
         buffer: the first buffer of it that carried the difference.
         is_origin: the row is the origin itself.
         filled: from which part of the walked steps on it carries the difference, 0.0 to 1.0.
+        part: of the step, in a word: ``forward``, ``backward`` (by a gradient), ``update``, or the
+            group where it is none of them.
     """
 
     component: str
@@ -27,6 +31,24 @@ class ReachRow:
     buffer: str
     is_origin: bool
     filled: float
+    part: str
+
+    @property
+    def when(self) -> str:
+        """Step and part of the step."""
+        return f"{step_words(self.step)} {self.part}".rstrip()
+
+
+def part_of(group: Group) -> str:
+    """The part of a step that makes a group, in a word; the group's own for all others."""
+    return _PARTS.get(group, group.label)
+
+
+_PARTS = {
+    **dict.fromkeys((Group.FORWARD, Group.LOSS), "forward"),
+    **dict.fromkeys((Group.GRAD_OUT, Group.GRAD_SCRATCH, Group.GRAD), "backward"),
+    **dict.fromkeys((Group.OPTIM, Group.PARAM), "update"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +75,18 @@ def _reach(origin: Origin, last_compared: int) -> Reach:
     def filled(step: int) -> float:
         return 0.0 if last <= origin.step else (step - origin.step) / (last - origin.step + 1)
 
-    rows = [ReachRow(origin.component, origin.step, origin.buffer, True, 0.0)]
+    part = "" if origin.step == INIT_STEP else part_of(origin.group)
+    rows = [ReachRow(origin.component, origin.step, origin.buffer, True, 0.0, part)]
+    # They come in order of execution.
     rows += [
-        ReachRow(reached.component, reached.step, reached.buffer, False, filled(reached.step))
+        ReachRow(
+            reached.component,
+            reached.step,
+            reached.buffer,
+            False,
+            filled(reached.step),
+            part_of(reached.group),
+        )
         for reached in arrivals
         if reached.component != origin.component
     ]
@@ -75,7 +106,7 @@ def reach_lines(found: Sequence[Reach], name_width: int = 44, bar_width: int = 1
         for row in reach.rows:
             mark = ">" if row.is_origin else " "
             name = pad(elide(row.component, name_width), name_width)
-            when = f"{step_words(row.step):<12}"
+            when = f"{row.when:<20}"
             lines.append(f"{mark} {name} {when} {bar(row.filled, bar_width)}".rstrip())
         if len(reach.rows) == 1:
             lines.append(f"    {NOTHING_REACHED}")

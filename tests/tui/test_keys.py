@@ -60,6 +60,7 @@ async def test_filter_hides_and_a_bad_one_is_explained() -> None:
         assert all("outcome" in name for name in names)
         await press(pilot, "slash", *(["backspace"] * 7), *"re:(", "enter")
         assert "not a regular expression" in screen_text(app)
+        await press(pilot, "escape")
         assert [row.name for row in buffers(app).listed] == names
         await press(pilot, "slash", *(["backspace"] * 7), *"!outcome", "enter")
         assert not any("outcome" in row.name for row in buffers(app).listed)

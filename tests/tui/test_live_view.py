@@ -69,6 +69,11 @@ def test_two_runs_and_the_last_lines_of_the_trainer() -> None:
     assert shown(what)[-1] == "  step 19 loss 0.5"
 
 
+def test_nothing_is_called_equal_before_it_was_compared() -> None:
+    what = seen(FIRST, FIRST_ENDED, SECOND, RunAdvanced(0, 100, 240, 0, 21.0))
+    assert "    nothing compared yet" in shown(what)
+
+
 def test_the_first_difference_is_said_as_it_comes() -> None:
     what = seen(FIRST, FIRST_ENDED, SECOND, RunAdvanced(31, 1, 9, 256, 22.0), OnsetSeen(31))
     assert "    differs from run 1 since step 31 (256 digests of groups compared)" in (shown(what))

@@ -16,7 +16,7 @@ CLEAN = (SAMPLES / "clean" / "a.h5", SAMPLES / "clean" / "b.h5")
 
 
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (100, 24), (140, 40)], ids=str)
-@pytest.mark.parametrize(("key", "label"), [("slash", "filter names: "), ("colon", "go to: ")])
+@pytest.mark.parametrize(("key", "label"), [("slash", "filter of buffers: "), ("colon", "go to: ")])
 async def test_a_prompt_shows_its_label_and_what_is_typed(
     key: str, label: str, size: tuple[int, int]
 ) -> None:
@@ -41,7 +41,7 @@ async def test_keys_that_follow_at_once_belong_to_the_prompt() -> None:
 async def test_typing_replaces_the_filter_and_an_empty_one_ends_it() -> None:
     async with opened(*TWINS) as (app, pilot):
         await press(pilot, "f", "slash", *"outcome", "enter", "slash")
-        assert screen_text(app).splitlines()[-1].startswith("filter names: outcome")
+        assert screen_text(app).splitlines()[-1].startswith("filter of buffers: outcome")
         await press(pilot, *"rng", "enter")
         assert 'filter "rng": 2 of 20 events' in screen_text(app)
         await press(pilot, "slash", "escape")
@@ -144,3 +144,41 @@ async def test_clearing_the_filter_keeps_the_cursor_on_its_event() -> None:
         screen = app.screen
         assert isinstance(screen, BuffersScreen)
         assert screen.query_one(VirtualTable).cursor == 2
+
+
+async def test_a_bad_filter_is_asked_for_again_where_it_was_typed() -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, "slash")
+        assert "enter: to the buffers (4)" in status(app)
+        await press(pilot, *"re:(", "enter")
+        assert status(app).startswith("not a regular expression")
+        assert screen_text(app).splitlines()[-1].startswith("filter of buffers: re:(")
+        await press(pilot, "escape")
+        assert not isinstance(app.screen, Prompt)
+        assert "Verdict: diverged" in screen_text(app)
+
+
+async def test_upper_and_lower_case_are_the_same() -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, "colon", *"FIRST", "enter")
+        assert "Buffers: init" in screen_text(app)
+        await press(pilot, "slash", *"OUTCOME", "enter")
+        assert "1 of 2 filtered events differs" in screen_text(app)
+        await press(pilot, "slash", *"zzz", "enter")
+        assert "Buffers: init, no event has such a name" in screen_text(app)
+        await press(pilot, "escape", "colon", *"HEAD", "enter")
+        assert "agent.outcome_head.weight" in status(app)
+
+
+async def test_a_name_that_is_asked_for_again_is_the_next_one() -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, "f")
+        for place, name in (("1 of 2", "python"), ("2 of 2", "numpy"), ("1 of 2", "python")):
+            await press(pilot, "colon", *"rng", "enter")
+            assert status(app) == f"rng.{name}@init, {place} with rng  (again: the next)"
+
+
+async def test_the_prompt_names_steps_that_exist() -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, "colon")
+        assert status(app).startswith("3, step 3, init, ")

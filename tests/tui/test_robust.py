@@ -62,33 +62,6 @@ async def test_filter_step_and_cursor_survive_going_in_and_out() -> None:
             assert screen_text(app) == before
 
 
-def test_a_ui_that_fails_says_so_and_ends_with_an_error(tmp_path: Path) -> None:
-    script = tmp_path / "failing.py"
-    script.write_text(
-        "import sys\n"
-        "from bisect_debugger.cli import main\n"
-        "from bisect_debugger.tui.app import BisectApp\n"
-        "def fail(app):\n"
-        "    raise ZeroDivisionError('of the test')\n"
-        "BisectApp.action_help = fail\n"
-        "code = main(['open', *sys.argv[1:]])\n"
-        "open('code', 'w').write(str(code))\n"
-    )
-    command = f"cd '{tmp_path}'; '{sys.executable}' failing.py '{TWINS[0]}' '{TWINS[1]}'; sleep 60"
-    terminal = Terminal(tmp_path / "tmux", 100, 30, command)
-    try:
-        terminal.wait_for("Verdict: diverged")
-        terminal.wait_for("1 verdict")
-        terminal.keys("?")
-        terminal.wait_for("Please report it")
-        said = " ".join(terminal.scrollback().split())
-        assert "ZeroDivisionError: of the test" in said
-        assert "The terminal UI failed" in said
-        assert (tmp_path / "code").read_text() == "3"
-    finally:
-        terminal.close()
-
-
 @pytest.mark.parametrize(
     ("runs", "code", "words"),
     [

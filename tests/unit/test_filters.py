@@ -12,7 +12,10 @@ from bisect_debugger.tui.filters import BadFilter, NameFilter, regex_matches
     [
         ("", ["net.a", "net.b", "opt"]),
         ("net", ["net.a", "net.b"]),
+        ("NET", ["net.a", "net.b"]),
         ("!net", ["opt"]),
+        ("!Net", ["opt"]),
+        ("re:^NET", ["net.a", "net.b"]),
         ("!", []),
         ("re:a$|opt", ["net.a", "opt"]),
         ("re:", ["net.a", "net.b", "opt"]),

@@ -97,3 +97,15 @@ def test_a_share_is_neither_none_for_some_nor_all_for_most(
     part: int, whole: int, text: str
 ) -> None:
     assert percent(part, whole) == text
+
+
+def test_labels_are_no_rounding_apart_and_stand_without_their_bits() -> None:
+    assert _sentences([7.0, 3.0], [7.0, 9.0], "int64", (2,)) == [
+        "1 / 2 elements differ (50 %)",
+        "greatest absolute difference 6 at index (1), mean 3",
+        "first difference at index (1): 3 against 9",
+    ]
+    assert _sentences([1.0, 0.0], [0.0, 0.0], "bool", (2,)) == [
+        "1 / 2 elements differ (50 %)",
+        "first difference at index (0): True against False",
+    ]

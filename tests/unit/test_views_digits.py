@@ -39,7 +39,14 @@ def test_each_hexadecimal_digit_that_differs_is_marked() -> None:
 
 def test_an_element_carries_its_index_as_text() -> None:
     scalar = ElementPair((), Side("1", "0x01"), Side("1", "0x01"), differs=False)
-    assert side_by_side(scalar).index == "()"
+    assert side_by_side(scalar, "float32").index == "()"
     deep = ElementPair((1, 2), Side("1", "0x01"), Side("2", "0x02"), differs=True)
-    assert side_by_side(deep).index == "(1, 2)"
-    assert side_by_side(deep).differs
+    assert side_by_side(deep, "float32").index == "(1, 2)"
+    assert side_by_side(deep, "float32").differs
+
+
+def test_integers_stand_without_their_bits() -> None:
+    label = ElementPair((3,), Side("7", "0x0000000000000007"), Side("9", "0x09"), differs=True)
+    shown = side_by_side(label, "int64")
+    assert shown.hex is None
+    assert [side.text for side in shown.decimal] == ["7", "9"]

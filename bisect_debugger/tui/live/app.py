@@ -13,6 +13,7 @@ from textual.binding import Binding, BindingType
 from bisect_debugger.errors import BisectError
 from bisect_debugger.progress import Listener, Stop
 from bisect_debugger.tui.app import BisectApp
+from bisect_debugger.tui.failure import failure_words
 from bisect_debugger.tui.live.confirm import Confirm
 from bisect_debugger.tui.live.screen import LiveScreen
 from bisect_debugger.tui.live.view import what_runs
@@ -141,11 +142,15 @@ class LiveApp(BisectApp):
 class LiveUiFailed(BisectError):
     """The live UI ended by an error of its own."""
 
-    def __init__(self) -> None:
-        """Say what became of the training."""
+    def __init__(self, what: str) -> None:
+        """Say what became of the training.
+
+        Args:
+            what: the error and where its traceback is, a clause, or empty.
+        """
         super().__init__(
-            "The terminal UI failed, and what it failed of stands above; a training that still "
-            "went on was ended with it. --no-tui does the same without the UI. Please report it."
+            f"The terminal UI failed{f' ({what})' if what else ''}; a training that still went on "
+            "was ended with it. --no-tui does the same without the UI. Please report it."
         )
 
 
@@ -194,7 +199,7 @@ def watch(
         try:
             app.run()
             if app.return_code:
-                error = LiveUiFailed()
+                error = LiveUiFailed(failure_words(app.failed_of))
         finally:
             work.finish()
     return work.left(error)

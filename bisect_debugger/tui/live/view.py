@@ -177,6 +177,8 @@ def _process_words(process: ProcessView, phase: Phase) -> str:
         return words
     if process.onset is not None:
         return f"{words}, differs since step {process.onset}"
+    if not process.last.compared:
+        return f"{words}, nothing compared yet"
     return f"{words}, equal so far"
 
 
@@ -187,6 +189,8 @@ def _digests(run: RunView) -> str:
 def _compared(run: RunView) -> list[str]:
     if run.phase is not Phase.COMPARED or run.last is None:
         return []
+    if not run.last.compared and run.onset is None:
+        return ["nothing compared yet"]
     counted = f"{run.last.compared:,} digests of groups compared"
     if run.onset is not None:
         return [f"differs from run 1 since step {run.onset} ({counted})"]

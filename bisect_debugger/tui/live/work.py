@@ -10,7 +10,7 @@ from bisect_debugger.progress import Listener, Seen, Stop, Watched
 from bisect_debugger.runs import open_run
 from bisect_debugger.tui.session import Session
 from bisect_debugger.twins import open_pair
-from bisect_debugger.views.pairs import PairLine
+from bisect_debugger.views.pairs import PairLine, kept_words
 
 _PATIENCE_SECONDS = 13.0
 """A trainer that was asked to end has 10 s, and its file some more."""
@@ -44,14 +44,20 @@ class Left:
     output: bytes
 
 
-def _pairs(found: Found, rank: int) -> tuple[PairLine, ...]:
+def _pairs(found: Found) -> tuple[PairLine, ...]:
     """The pair that is shown, then all others that were compared."""
     a, b = map(str, found.files)
-    lines = [PairLine(a, b, rank, found.diagnosis.verdict.value)]
-    for pair in found.diagnosis.pairs:
-        if {pair.a, pair.b} != {a, b}:
-            with open_run(pair.a) as run:
-                lines.append(PairLine(pair.a, pair.b, run.facts.rank, pair.verdict.value))
+    known = [(a, b, found.diagnosis.verdict.value)]
+    known += [
+        (pair.a, pair.b, pair.verdict.value)
+        for pair in found.diagnosis.pairs
+        if {pair.a, pair.b} != {a, b}
+    ]
+    lines = []
+    for one, other, verdict in known:
+        with open_run(one) as run:
+            rank, kept = run.facts.rank, kept_words(run.facts)
+        lines.append(PairLine(one, other, rank, verdict, kept))
     return tuple(lines)
 
 
@@ -110,7 +116,7 @@ class Work:
             session = Session(open_pair(*found.files))
             # With its experiments, which no file of a run holds.
             session.diagnosis = found.diagnosis
-            self.pairs = _pairs(found, session.rank)
+            self.pairs = _pairs(found)
             self.session = session
         except BaseException as error:  # noqa: BLE001 - raised again once the UI is left
             self.error = error

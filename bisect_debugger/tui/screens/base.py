@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widget import Widget
@@ -38,6 +39,9 @@ class BaseScreen(Screen[None]):
 
     HELP: ClassVar[str] = ""
     """What the screen shows and what the keys do here, for the help."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "go in", show=False)]
+    """Enter in a pane of text goes into what the list beside it is on."""
 
     DEFAULT_CSS = """
     BaseScreen #title { height: 1; text-style: bold reverse; }
@@ -208,11 +212,27 @@ class BaseScreen(Screen[None]):
         """Do what was clicked in the footer."""
         await self.app.run_action(message.action)
 
+    def action_choose(self) -> None:
+        """Go into what the cursor of the list is on."""
+        for table in self.query(VirtualTable):
+            table.action_choose()
+            return
+
     def toggle_maximised(self) -> None:
         """Give the main pane the whole width, or undo it."""
+        if not (self.has_class("wide") and self.query("#side")):
+            self.say("+: no second pane stands beside this one")
+            return
         self.toggle_class("maximised")
-        if self.is_built:
-            self.repaint()
+        self.repaint()
+
+    def toggle_equal(self) -> None:
+        """Show or hide what the screen leaves out; most leave out nothing."""
+        self.say("u: nothing is hidden here")
+
+    def sort(self) -> None:
+        """Sort by the next order; most screens have one alone."""
+        self.say("s: there is one order here; buffers (4) have more")
 
     @property
     def main_width(self) -> int:

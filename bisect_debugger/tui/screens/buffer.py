@@ -25,10 +25,10 @@ class BufferScreen(BaseScreen):
     """Metrics, values in decimal and hex, a map, and the histogram of ULP distances."""
 
     HELP: ClassVar[str] = (
-        "How far the two runs are apart in this buffer. relFro is the distance, k / n the count "
-        "of elements whose bits differ. Below stand both values around one differing element, the "
-        "first run left, the digits that differ marked; n and N go to the next and previous "
-        "differing element. The map shows where in the tensor they lie. 7 shows how the "
+        "How far the two runs are apart in this buffer. relFro is the distance of floats, k / n "
+        "the count of elements whose bits differ. Below stand both values around one differing "
+        "element, the first run left, the digits that differ marked; n and N go to the next and "
+        "previous differing element. The map shows where in the tensor they lie. 7 shows how the "
         "difference grows."
     )
 
@@ -169,10 +169,11 @@ def _element(element: SideBySide, index_width: int, *, hexadecimal: bool, look: 
     style = f"bold {look.colour(Status.DIFFERS)}"
     line = Text("> " if element.differs else "  ", style if element.differs else "")
     line.append(f"{element.index:<{index_width}}  ", "")
-    for decimal, bits in zip(element.decimal, element.hex, strict=True):
-        line.append_text(_marked(decimal, 15, style))
-        if hexadecimal:
-            line.append_text(_marked(bits, 12, style))
+    for side, decimal in enumerate(element.decimal):
+        # Integers stand without their bits, and may have 20 digits.
+        line.append_text(_marked(decimal, 20 if element.hex is None else 15, style))
+        if hexadecimal and element.hex is not None:
+            line.append_text(_marked(element.hex[side], 12, style))
     line.append("\n")
     return line
 

@@ -9,7 +9,7 @@ from textual.widget import Widget
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.words import step_words
-from bisect_debugger.tui.filters import BadFilter, NameFilter, Order, select
+from bisect_debugger.tui.filters import NameFilter, Order, occurs, select
 from bisect_debugger.tui.look import Look
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.screens.buffer import buffer_text
@@ -30,8 +30,8 @@ class BuffersScreen(BaseScreen):
         "The events of one step in the order in which they happened; equal ones are counted and "
         "hidden (u shows them). The first that differs is the likeliest culprit of the step. "
         "enter shows its values, n and N go to the next and previous difference over the end of "
-        "the step, / filters by name (text, !text, re:pattern), s sorts, 7 shows how its "
-        "difference grows."
+        "the step, / filters by name (text, !text, re:pattern, upper and lower case the same), s "
+        "sorts, 7 shows how its difference grows. : and a part of a name goes to the next with it."
     )
     DEFAULT_CSS = """
     BuffersScreen #heads { height: 1; text-style: underline; }
@@ -110,17 +110,24 @@ class BuffersScreen(BaseScreen):
             self.query_one("#events", VirtualTable).action_edge(1)
 
     def go_to_name(self, word: str) -> str | None:
-        """Put the cursor on the first listed event with the word in its name.
+        """Put the cursor on the first listed event with the word in its name, or on the next one.
 
         Returns:
-            Why the cursor stays where it is, nothing where it moved, None where no event of the
-            step is called so.
+            Which of several it is, or why the cursor stays where it is; nothing where it moved to
+            the only one, None where no event of the step is called so.
         """
-        for index, row in enumerate(self.listed):
-            if word in row.name:
-                self.query_one("#events", VirtualTable).move_to(index)
+        table = self.query_one("#events", VirtualTable)
+        hits = [index for index, row in enumerate(self.listed) if occurs(word, row.name)]
+        if hits:
+            on_one = table.cursor in hits
+            later = [index for index in hits if on_one and index > table.cursor]
+            found = (later or hits)[0]
+            table.move_to(found)
+            if len(hits) == 1:
                 return ""
-        unlisted = [row for row in self.rows if word in row.name]
+            place = f"{hits.index(found) + 1} of {len(hits)} with {elide(word, 20)}"
+            return f"{elide(self.listed[found].name, 40)}, {place}  (again: the next)"
+        unlisted = [row for row in self.rows if occurs(word, row.name)]
         if not unlisted:
             return None
         # With a filter and equal events hidden, the way that takes one key is told first.
@@ -139,23 +146,27 @@ class BuffersScreen(BaseScreen):
         return self.listed[table.cursor] if table.cursor < len(self.listed) else None
 
     async def set_filter(self, text: str) -> None:
-        """Filter by name; an impossible filter is explained and changes nothing."""
+        """Filter by name.
+
+        Raises:
+            BadFilter: it is impossible, and nothing has changed.
+        """
         wanted = NameFilter(text)
-        try:
-            await wanted.learn(row.name for row in self.rows)
-        except BadFilter as error:
-            self.say(str(error))
-            return
+        await wanted.learn(row.name for row in self.rows)
         self.names = wanted
         self._apply(self.chosen.name if self.chosen else "")
 
     def toggle_equal(self) -> None:
         """Show or hide equal events."""
+        if not self.loaded:
+            return
         self.show_equal = not self.show_equal
         self._apply(self.chosen.name if self.chosen else "")
 
     def sort(self) -> None:
         """Sort by the next order."""
+        if not self.loaded:
+            return
         self.order = self.order.following
         self._apply(self.chosen.name if self.chosen else "")
 
@@ -188,15 +199,20 @@ class BuffersScreen(BaseScreen):
         self.query_one("#events", VirtualTable).show(
             len(self.listed), differing[0] if differing else 0
         )
-        count = sum(row.diverges for row in self.rows)
-        self.set_title(
-            f"Buffers: {step_words(self._step)}, {count} of {counted(len(self.rows), 'event')} "
-            f"differ{'s' * (count == 1)}"
-        )
+        self.set_title(f"Buffers: {step_words(self._step)}, {self._differing()}")
         self._head_lines()
         if not self.listed:
             self.set_status(self._empty())
             self.query_one("#side", Prose).show("")
+
+    def _differing(self) -> str:
+        """How many events differ, of those that the filter takes where there is one."""
+        taken = [row for row in self.rows if self.names.matches(row.name)]
+        if self.names.text and not taken:
+            return "no event has such a name"
+        count = sum(row.diverges for row in taken)
+        events = counted(len(taken), "filtered event" if self.names.text else "event")
+        return f"{count} of {events} differ{'s' * (count == 1)}"
 
     def _head_lines(self) -> None:
         """Say what is listed: by which filter, and in which order."""

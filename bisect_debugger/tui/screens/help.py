@@ -5,6 +5,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual.widget import Widget
 
+from bisect_debugger.causality.causes import REMEDIES
 from bisect_debugger.tui.actions import ACTIONS, MOVES
 from bisect_debugger.tui.look import groups_legend
 from bisect_debugger.tui.screens.base import BaseScreen
@@ -12,7 +13,7 @@ from bisect_debugger.tui.widgets.prose import Prose
 
 
 class HelpScreen(BaseScreen):
-    """The screen before in a few sentences, then all keys, symbols and groups."""
+    """The screen before in a few sentences, the causes found, then all keys, symbols and groups."""
 
     HELP: ClassVar[str] = (
         "1 is the verdict, 2 says why, 3 shows when, 4 and 5 show what differs; 6 is the note to "
@@ -51,6 +52,7 @@ class HelpScreen(BaseScreen):
         if sentences:
             text.append(f"This screen: {name}\n", "bold")
             text.append(f"{sentences}\n\n")
+        text.append_text(self._causes())
         text.append("Keys\n", "bold")
         for action in ACTIONS:
             text.append(f"  {action.shown:<4} {action.help}\n")
@@ -61,6 +63,15 @@ class HelpScreen(BaseScreen):
         text.append("\n")
         text.append_text(groups_legend())
         self.query_one("#main", Prose).show(text)
+
+    def _causes(self) -> Text:
+        """Every kind of fault that this diagnosis names, in a sentence."""
+        found = self.session.diagnosis
+        named = (*found.origins, *found.dormant_streams) if found is not None else ()
+        text = Text()
+        for cause in dict.fromkeys(origin.cause for origin in named):
+            text.append(f"{cause.value}: ", "bold").append(f"{REMEDIES[cause].meaning}\n")
+        return Text.assemble(("Causes named here\n", "bold"), text, "\n") if text else text
 
     def copied_text(self) -> str:
         """What every key does."""

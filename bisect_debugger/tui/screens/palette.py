@@ -21,7 +21,7 @@ class Palette(TypedScreen):
     | key | does |
     |---|---|
     | letters | list the actions that have them in their name or sentence |
-    | up down | move the cursor |
+    | up down, page up, page down | move the cursor |
     | enter | do the action under the cursor |
     | escape | close |
     """
@@ -38,6 +38,8 @@ class Palette(TypedScreen):
         Binding("escape,ctrl+p", "cancel", "close", show=False),
         Binding("up", "move(-1)", "up", show=False, priority=True),
         Binding("down", "move(1)", "down", show=False, priority=True),
+        Binding("pageup", "page(-1)", "page up", show=False, priority=True),
+        Binding("pagedown", "page(1)", "page down", show=False, priority=True),
     ]
 
     def __init__(self) -> None:
@@ -65,7 +67,7 @@ class Palette(TypedScreen):
 
     def _line(self, index: int, width: int) -> Text:
         action = self._found[index]
-        return Text.assemble((f" {action.shown:<5}", "bold"), f"{action.label:<11}{action.help}")
+        return Text.assemble((f" {action.shown:<5}", "bold"), f"{action.label:<14}{action.help}")
 
     @on(Input.Changed)
     def find(self, event: Input.Changed) -> None:
@@ -123,6 +125,10 @@ class Palette(TypedScreen):
     def action_move(self, by: int) -> None:
         """Move the cursor while the input keeps the letters."""
         self.query_one(VirtualTable).action_move(by)
+
+    def action_page(self, by: int) -> None:
+        """Move it by pages."""
+        self.query_one(VirtualTable).action_page(by)
 
     def action_cancel(self) -> None:
         """Answer None."""

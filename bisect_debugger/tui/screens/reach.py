@@ -8,7 +8,6 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from bisect_debugger.format.words import step_words
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.still import Still
 from bisect_debugger.tui.widgets.table import VirtualTable
@@ -17,7 +16,7 @@ from bisect_debugger.views.counts import counted
 from bisect_debugger.views.names import elide, pad
 from bisect_debugger.views.reach import NOTHING_REACHED, Reach, ReachRow, bar, reach_lines, reaches
 
-_STEP_WIDTH = 14
+_STEP_WIDTH = 20
 
 
 class ReachScreen(BaseScreen):
@@ -25,7 +24,8 @@ class ReachScreen(BaseScreen):
 
     HELP: ClassVar[str] = (
         "How far each origin spread. The line with the mark is the origin; below it stand the "
-        "components that its difference arrived in, with the step, and a bar that begins there. An "
+        "components that its difference arrived in, in order of execution, with the step, the "
+        "part of the step (backward: by a gradient alone so far), and a bar that begins there. An "
         "origin without any is dormant: harmless so far. enter shows the buffer that carried it."
     )
     DEFAULT_CSS = """
@@ -100,7 +100,7 @@ class ReachScreen(BaseScreen):
         line.append(
             pad(f" {name}" if row.is_origin else f"   {name}", names - 1), "bold" * row.is_origin
         )
-        line.append(f"{step_words(row.step):<{_STEP_WIDTH}}")
+        line.append(f"{row.when:<{_STEP_WIDTH}}")
         line.append(
             bar(row.filled, max(4, min(60, width - names - _STEP_WIDTH - 1))),
             self.look.style(Status.DIFFERS),
@@ -117,7 +117,7 @@ class ReachScreen(BaseScreen):
             self.set_status(NOTHING_REACHED)
             return
         how = f"origin ({reach.cause}) in" if row.is_origin else "by"
-        tail = f", {step_words(row.step)}"
+        tail = f", {row.when}"
         room = self.app.size.width - len(tail) - len(how) - 18
         self.set_status(f"enter: values  {how} {elide(row.buffer, max(12, room))}{tail}")
 

@@ -19,6 +19,9 @@ from bisect_debugger.views.pairs import PairLine, told_apart
 
 _NAME_WIDTH = 25
 
+_IN_STATUS = 90
+"""Characters of a value in the status line, which has four lines at most."""
+
 
 class RunsScreen(BaseScreen):
     """Pairs, then a line a fact: its name, the first run's value, the second's."""
@@ -26,8 +29,9 @@ class RunsScreen(BaseScreen):
     HELP: ClassVar[str] = (
         "What both recordings say about where and how they were made; what differs stands first "
         "and is marked. Above stand all pairs of the runs that were opened; enter on one, or ] "
-        "and [, shows it. Only runs of one rank are held against each other. The pane below has "
-        "the whole value."
+        "and [, shows it. Only runs of one rank are held against each other. A twin's second pass "
+        "is a pair of its own: with values, of few steps. Whole values stand in the pane below, in "
+        "a low window in the line below."
     )
     DEFAULT_CSS = """
     RunsScreen #facts { height: 2fr; }
@@ -80,9 +84,13 @@ class RunsScreen(BaseScreen):
         index -= self._pair_lines
         half = max(8, (width - _NAME_WIDTH - 4) // 2)
         if index == 0:
-            names = told_apart([str(path) for path in self.session.paths])
-            paths = [pad(elide(name, half), half) for name in names]
-            return Text(f"  {'fact':<{_NAME_WIDTH}}{paths[0]} {paths[1]}", "underline")
+            first, second = told_apart([str(path) for path in self.session.paths])
+            heads = [f"first: {first}", f"second: {second}"]
+            if max(map(len, heads)) > half:
+                # Cut, both may read the same; the files stand below.
+                heads = ["first", "second"]
+            paths = " ".join(pad(elide(head, half), half) for head in heads)
+            return Text(f"  {'fact':<{_NAME_WIDTH}}{paths}", "underline")
         fact = self._facts[index - 1]
         status = Status.DIFFERS if fact.differs else Status.EQUAL
         line = self.look.symbol(status) if fact.differs else Text(" ")
@@ -96,13 +104,17 @@ class RunsScreen(BaseScreen):
     def _pair_line(self, index: int, width: int) -> Text:
         pair = self._pairs[index]
         here = index == self.debugger.pairs.number
-        tail = _told_of(pair)
-        room = max(8, (width - max(map(len, map(_told_of, self._pairs))) - 4) // 2)
+        tail = self._told_of(pair)
+        room = max(8, (width - max(map(len, map(self._told_of, self._pairs))) - 4) // 2)
         line = Text("> " if here else "  ", "bold")
         names = self._names[2 * index : 2 * index + 2]
         line.append("  ".join(pad(elide(name, room), room) for name in names), "bold" * here)
         line.append(tail)
         return line
+
+    def _told_of(self, pair: PairLine) -> str:
+        kept = self.debugger.pairs.kept_of(pair)
+        return f"  rank {pair.rank}{f', {kept}' if kept else ''}: {pair.verdict}"
 
     @on(VirtualTable.Moved, "#facts")
     def tell(self, message: VirtualTable.Moved) -> None:
@@ -112,18 +124,27 @@ class RunsScreen(BaseScreen):
         if index < 0:
             pair = self._pairs[message.index]
             self.set_status("enter: show this pair", "] [: next and previous pair")
-            detail.show(f"{_told_of(pair).strip()}\n{_both(pair.a, pair.b)}")
+            detail.show(f"{self._told_of(pair).strip()}\n{_both(pair.a, pair.b)}")
             return
         if index == 0:
-            self.set_status("what differs stands first", "up down: whole values")
-            detail.show(_both(*map(str, self.session.paths)))
+            a, b = map(str, self.session.paths)
+            self._tell_whole("what differs stands first", "up down: whole values", a, b)
+            detail.show(_both(a, b))
             return
         fact = self._facts[index - 1]
         word = (
             "differs" if fact.differs else "is the same" if fact.a == fact.b else "is no difference"
         )
-        self.set_status(f"{elide(fact.name, 40)} {word}")
+        self._tell_whole(f"{elide(fact.name, 40)} {word}", "", fact.a, fact.b)
         detail.show(f"{printable(fact.name)}\n{_both(fact.a, fact.b)}")
+
+    def _tell_whole(self, words: str, hint: str, a: str, b: str) -> None:
+        """Say something of two values; in a window too low for their pane, with the values."""
+        if not self.has_class("low"):
+            self.set_status(words, *filter(None, (hint,)))
+            return
+        first, second = printable(a, _IN_STATUS), printable(b, _IN_STATUS)
+        self.set_status(f"{words}: {first}" + (f" against {second}" if a != b else ""))
 
     def switch(self, index: int) -> None:
         """Show the pair under the cursor."""
@@ -133,10 +154,6 @@ class RunsScreen(BaseScreen):
     def copied_text(self) -> str:
         """All facts, tab-separated."""
         return "\n".join(f"{fact.name}\t{fact.a}\t{fact.b}" for fact in self._facts)
-
-
-def _told_of(pair: PairLine) -> str:
-    return f"  rank {pair.rank}: {pair.verdict}"
 
 
 def _both(first: str, second: str) -> str:

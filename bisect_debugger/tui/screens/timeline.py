@@ -29,8 +29,8 @@ class TimelineScreen(BaseScreen):
         "One line a group, in causal order; one column a step, or several steps when zoomed out "
         "(Z, z back in), and then the worst of them. O stands over the step in which an origin "
         "began, V where a loss or logged scalar differs first. Arrows move, enter shows the "
-        "events of the step, n and N go to the next and previous step that differs, :412 goes to "
-        "a step. ? in a cell was not read yet."
+        "events of the step, n and N go to the next and previous step that differs, : and a number "
+        "goes to a step. ? in a cell was not read yet."
     )
     DEFAULT_CSS = """
     TimelineScreen #words { height: 1fr; padding-top: 1; }

@@ -1,5 +1,7 @@
 """Trail: the decision tree as it was walked, question by question."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -17,10 +19,30 @@ from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.views.counts import counted
-from bisect_debugger.views.names import elide
+from bisect_debugger.views.names import elide, elide_end
 
 _FORK = "origins"
 """Node of the search at which every origin takes its own way through the tree."""
+
+_CONCLUSION = "cause"
+
+_FOLDED_FROM = 3
+"""Questions answered no, one after the other, that are folded into one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Questions that led past a cause each, shown as one line until somebody asks for them."""
+
+    steps: tuple[TrailStep, ...]
+
+    @property
+    def words(self) -> str:
+        """How many there are, and how to see them."""
+        return f"{len(self.steps)} questions answered no, enter shows them"
+
+
+Line = TrailStep | Origin | Folded
 
 
 class TrailScreen(BaseScreen):
@@ -29,7 +51,8 @@ class TrailScreen(BaseScreen):
     HELP: ClassVar[str] = (
         "Why the tool thinks so: every question it asked, in order, with its answer at the right. "
         "The pane below has what the answer rests on. First stands the search, then the way of "
-        "each origin through the decision tree; beside it, from 120 columns on, the whole tree."
+        "each origin through the decision tree; what was answered no several times on end is one "
+        "line, which enter unfolds. Beside it, from 120 columns on, stands the whole tree."
     )
     DEFAULT_CSS = """
     TrailScreen #questions { height: 2fr; }
@@ -38,7 +61,9 @@ class TrailScreen(BaseScreen):
 
     def main_pane(self) -> Widget:
         """The questions, and the evidence of the one under the cursor."""
-        return Vertical(VirtualTable(self._line, id="questions"), Prose(id="evidence"), id="main")
+        return Vertical(
+            VirtualTable(self._line, self.unfold, id="questions"), Prose(id="evidence"), id="main"
+        )
 
     def side_pane(self) -> Widget:
         """The whole tree."""
@@ -48,7 +73,7 @@ class TrailScreen(BaseScreen):
         """Nothing is known yet."""
         super().__init__()
         self._trail: tuple[TrailStep, ...] = ()
-        self._lines: tuple[TrailStep | Origin, ...] = ()
+        self._lines: tuple[Line, ...] = ()
 
     async def load(self) -> None:
         """Ask for the trail."""
@@ -56,8 +81,9 @@ class TrailScreen(BaseScreen):
         table = self.query_one("#questions", VirtualTable)
         table.focus()
         diagnosis = await self.session.diagnose()
-        self._lines = _lines(diagnosis)
-        self._trail = tuple(line for line in self._lines if isinstance(line, TrailStep))
+        lines = _lines(diagnosis)
+        self._trail = tuple(line for line in lines if isinstance(line, TrailStep))
+        self._lines = tuple(_folded(lines))
         table.show(len(self._lines), 0)
         self.query_one("#side", Prose).show_indented(render_tree())
         questions = counted(len(self._trail), "question")
@@ -66,12 +92,15 @@ class TrailScreen(BaseScreen):
 
     def _line(self, index: int, width: int) -> Text:
         step = self._lines[index]
+        if isinstance(step, Folded):
+            return Text(f"  {step.words}", "italic")
         if isinstance(step, Origin):
             cause = f": {step.cause.value}, because"
             return Text(f"{elide(step.component, max(10, width - len(cause)))}{cause}", "bold")
+        # A cell is left free before the scrollbar, whose thumb would look like part of the answer.
         answer = elide(step.answer, max(10, width // 3))
-        question = elide(step.question, max(10, width - cell_len(answer) - 3))
-        gap = " " * max(1, width - cell_len(question) - cell_len(answer) - 2)
+        question = elide_end(step.question, max(10, width - cell_len(answer) - 4))
+        gap = " " * max(1, width - cell_len(question) - cell_len(answer) - 3)
         return Text.assemble("> ", question, gap, (answer, "bold"))
 
     @on(VirtualTable.Moved, "#questions")
@@ -80,6 +109,10 @@ class TrailScreen(BaseScreen):
         if message.index >= len(self._lines):
             return
         step = self._lines[message.index]
+        if isinstance(step, Folded):
+            asked = (f"- {each.question}" for each in step.steps)
+            self.query_one("#evidence", Prose).show("\n".join((step.words, *asked)))
+            return
         if isinstance(step, Origin):
             self.query_one("#evidence", Prose).show(
                 f"How {printable(step.component)} was found to be {step.cause.value}:\n"
@@ -90,9 +123,42 @@ class TrailScreen(BaseScreen):
             f"{step.question}\n{printable(step.evidence, 2000)}\n=> {printable(step.answer)}"
         )
 
+    def unfold(self, index: int) -> None:
+        """Show the questions of a folded line in its place."""
+        line = self._lines[index]
+        if isinstance(line, Folded):
+            self._lines = (*self._lines[:index], *line.steps, *self._lines[index + 1 :])
+            self.query_one("#questions", VirtualTable).show(len(self._lines), index)
+
     def copied_text(self) -> str:
         """The trail in words."""
         return "\n".join(trail_lines(self._trail))
+
+
+def _folded(lines: Sequence[TrailStep | Origin]) -> Iterator[Line]:
+    """The same with every long row of no as one line, so that the answers that decide are seen.
+
+    The last no before a conclusion decides as well, and stays.
+    """
+    row: list[TrailStep] = []
+    for line in lines:
+        if isinstance(line, TrailStep) and line.answer == "no":
+            row.append(line)
+            continue
+        decides = isinstance(line, Origin) or line.node == _CONCLUSION
+        yield from _as_folded(row, keep_last=decides)
+        row = []
+        yield line
+    yield from _as_folded(row, keep_last=True)
+
+
+def _as_folded(row: Sequence[TrailStep], *, keep_last: bool) -> Iterator[Line]:
+    kept = len(row) - 1 if keep_last else len(row)
+    if kept < _FOLDED_FROM:
+        yield from row
+        return
+    yield Folded(tuple(row[:kept]))
+    yield from row[kept:]
 
 
 def _lines(diagnosis: Diagnosis) -> tuple[TrailStep | Origin, ...]:
@@ -112,5 +178,5 @@ def _conclusion(origin: Origin) -> TrailStep:
         question=f"What kind of fault is {origin.component}?",
         evidence=origin.evidence[0] if origin.evidence else "",
         answer=origin.cause.value,
-        node="cause",
+        node=_CONCLUSION,
     )

@@ -8,6 +8,8 @@ from textual.widgets import Input
 class TypedScreen(ModalScreen[str | None]):
     """Keys that were on their way to the screen below when this one opened are meant for it."""
 
+    DEFAULT_CSS = "TypedScreen Input:nocolor > .input--selection { text-style: reverse; }"
+
     def __init__(self) -> None:
         """Nothing was typed yet."""
         super().__init__()

@@ -15,7 +15,7 @@ from bisect_debugger.diagnosis.model import Diagnosis, Origin
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.report.text import compared_words, dormancy_words, render_diagnosis
-from bisect_debugger.report.zoom import excerpt_lines, operator_words
+from bisect_debugger.report.zoom import MARK, excerpt_lines, operator_words
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose, in_lines
 from bisect_debugger.tui.widgets.table import VirtualTable
@@ -27,6 +27,8 @@ from bisect_debugger.views.states import compared_lines, hint_lines
 _SENTENCE_LINES = 4
 _ORIGINS_HIGH = 6
 _ORIGINS_LOW = 3
+_CODE_AROUND = 2
+_CODE_LINES = 2 * _CODE_AROUND + 1
 _TOLD_EVERY_SECONDS = 0.5
 
 
@@ -38,7 +40,8 @@ class VerdictScreen(BaseScreen):
         "everything they were computed from is equal; the first one is the one to fix first. The "
         "pane at the bottom tells about the one under the cursor: why the tool thinks so, the "
         "code, and what to change. enter shows its values, 2 the questions that led to it, 3 when "
-        "it spread."
+        "it spread. Random streams that differ outside the training are no cause of it: they are "
+        "one line, which u shows and hides."
     )
     DEFAULT_CSS = f"""
     VerdictScreen #sentence {{ height: auto; padding: 1 0; }}
@@ -52,8 +55,9 @@ class VerdictScreen(BaseScreen):
         """Nothing is known yet."""
         super().__init__()
         self._origins: Sequence[Origin] = ()
+        self._streams: Sequence[Origin] = ()
+        self._unfolded = False
         self._diagnosis: Diagnosis | None = None
-        self._told = ""
 
     def main_pane(self) -> Widget:
         """Sentence, origins, and the chosen origin in words."""
@@ -70,7 +74,7 @@ class VerdictScreen(BaseScreen):
 
     async def load(self) -> None:
         """Ask for the diagnosis; the screen stays alive meanwhile."""
-        self._diagnosis, self._origins = None, ()
+        self._diagnosis, self._origins, self._streams, self._unfolded = None, (), (), False
         self.set_title("Verdict")
         self.query_one("#sentence", Static).update("Comparing the runs ...")
         table = self.query_one("#origins", VirtualTable)
@@ -84,12 +88,10 @@ class VerdictScreen(BaseScreen):
             progress.stop()
             self.set_busy("")
         self._diagnosis = diagnosis
-        self._origins = (*diagnosis.origins, *diagnosis.dormant_streams)
+        self._origins, self._streams = diagnosis.origins, diagnosis.dormant_streams
         self.debugger.pairs.note_verdict(diagnosis.verdict.value)
         self.set_title(f"Verdict: {diagnosis.verdict.value}{self.debugger.pairs.words}")
-        table.styles.height = max(1, min(_ORIGINS_HIGH, len(self._origins)))
-        table.display = bool(self._origins)
-        table.show(len(self._origins), 0)
+        self._list(0)
         self.query_one("#side", Prose).show_indented(render_diagnosis(diagnosis, trail=True))
         self.repaint()
         if not diagnosis.origins:
@@ -100,6 +102,35 @@ class VerdictScreen(BaseScreen):
             hints = ("3: all steps", "0: the runs")
         self.set_status(*hints, "x: write the note")
         self.debugger.outputs.greet()
+
+    def _list(self, cursor: int) -> None:
+        """List the origins, and below them the streams, or one line for them."""
+        streams = len(self._streams) if self._unfolded else min(1, len(self._streams))
+        count = len(self._origins) + streams
+        table = self.query_one("#origins", VirtualTable)
+        table.styles.height = max(1, min(_ORIGINS_HIGH, count))
+        table.display = bool(count)
+        table.show(count, cursor)
+
+    def toggle_equal(self) -> None:
+        """Show or hide the streams that differ outside the training."""
+        if not self._streams:
+            super().toggle_equal()
+            return
+        self._unfolded = not self._unfolded
+        self._list(len(self._origins) if self._unfolded else 0)
+
+    def _line_of(self, index: int) -> Origin | None:
+        """The origin or stream of a line; None where it stands for all streams."""
+        if index < len(self._origins):
+            return self._origins[index]
+        return self._streams[index - len(self._origins)] if self._unfolded else None
+
+    @property
+    def _stream_words(self) -> str:
+        many = len(self._streams)
+        differ = "streams differ" if many > 1 else "stream differs"
+        return f"{many} random {differ} outside the training"
 
     def _tell_progress(self) -> None:
         self.set_busy(f"comparing, {self.session.rows_read:,} rows read")
@@ -119,7 +150,7 @@ class VerdictScreen(BaseScreen):
         lines.append(compared_words(diagnosis))
         detail = self.query_one("#detail", Prose)
         detail.show("\n".join(lines))
-        if not self._origins:
+        if not self._streams:
             detail.focus()
 
     def repaint(self) -> None:
@@ -137,8 +168,10 @@ class VerdictScreen(BaseScreen):
         return in_lines(text, self.main_width, _SENTENCE_LINES, self.app.console)
 
     def _line(self, index: int, width: int) -> Text:
-        origin = self._origins[index]
-        inside = self._diagnosis is not None and index < len(self._diagnosis.origins)
+        origin = self._line_of(index)
+        if origin is None:
+            return Text(f"  {self._stream_words}  u: show")
+        inside = index < len(self._origins)
         outside = "" if inside else ", outside the training"
         proven = ", proven" if origin.proven else ""
         cause = f"  {origin.cause.value}{proven}, {step_words(origin.step)}{outside}"
@@ -150,20 +183,33 @@ class VerdictScreen(BaseScreen):
     @on(VirtualTable.Moved, "#origins")
     def show_detail(self, message: VirtualTable.Moved) -> None:
         """Tell about the origin under the cursor."""
-        if message.index < len(self._origins) and (
-            message.index > 0 or (self._diagnosis is not None and self._diagnosis.origins)
-        ):
-            self.read("detail", self._detail, self._origins[message.index])
+        # Where nothing diverged, what was compared stands there until somebody moves.
+        if self._diagnosis is None or not (message.index or self._origins):
+            return
+        if message.index >= message.table.count:
+            return
+        origin = self._line_of(message.index)
+        if origin is not None:
+            self.read("detail", self._detail, origin)
+        else:
+            names = ", ".join(printable(stream.component) for stream in self._streams)
+            self.query_one("#detail", Prose).show(
+                f"{self._stream_words}: {names}\n\nNothing that the training computes was seen to "
+                "draw from them, so they are no cause of what diverged.\nu or enter shows each."
+            )
 
     async def _detail(self, origin: Origin) -> None:
         code = await self.session.code(origin)
-        inside = self._diagnosis is not None and origin in self._diagnosis.origins
+        inside = origin in self._origins
         hints = hint_lines(self._diagnosis) if self._diagnosis is not None and inside else []
         self.query_one("#detail", Prose).show(_told(origin, hints, code))
 
     def go_in(self, index: int) -> None:
-        """Show the values of the origin."""
-        origin = self._origins[index]
+        """Show the values of the origin, or what a line stands for."""
+        origin = self._line_of(index)
+        if origin is None:
+            self.toggle_equal()
+            return
         self.debugger.go_to_event(origin.step, origin.buffer, values=True)
 
     def copied_text(self) -> str:
@@ -172,25 +218,23 @@ class VerdictScreen(BaseScreen):
 
 
 def _told(origin: Origin, hints: Sequence[str], code: Code) -> Group:
-    """What there is to say about an origin: in the smallest window what to do comes in view."""
+    """What there is to say about an origin; what to do and the code come first, and into view."""
     parts: list[RenderableType] = []
     if origin.advice:
         first = printable(origin.advice[0], 2000)
         parts.append(Text.assemble(("Do first: ", "bold"), first))
-    place = operator_words(origin) or printable(origin.source)
-    if place:
-        parts.append(Text.assemble(("Where: ", "bold"), place))
-    parts += [Text()] if parts else []
+    place, *lines = _code_lines(origin, code)
+    where = [Text.assemble(("Where: ", "bold"), place), *map(_code_line, lines), Text()]
+    is_known = bool(origin.location or origin.source)
+    parts += where if is_known else [Text()]
     parts += [Text(f"{hint}\n", "bold") for hint in hints]
-    parts.append(Text(f"{dormancy_words(origin)}\n"))
     parts += _listed("Why", [printable(line, 2000) for line in origin.evidence])
+    parts.append(Text(f"{dormancy_words(origin)}\n"))
     parts += _listed("Then", [printable(line, 2000) for line in origin.advice[1:]])
     parts.append(Text(f"What would confirm it: {printable(origin.confirm, 2000)}\n"))
     others = [f"{x.cause.value}: {printable(x.why, 400)}" for x in origin.alternatives]
     parts += _listed("What else it could be", others)
-    parts.append(Text("Where in the code", "bold"))
-    parts += map(_code_line, _code_lines(origin, code))
-    return Group(*parts)
+    return Group(*parts, *([] if is_known else where))
 
 
 def _code_line(line: str) -> Text:
@@ -210,9 +254,15 @@ def _listed(title: str, lines: Sequence[str]) -> list[RenderableType]:
 
 
 def _code_lines(origin: Origin, code: Code) -> list[str]:
-    """The operator, and the lines around it: as they were recorded, else as they are here now."""
+    """The place, and the lines around it: as they were recorded, else as they are here now."""
     recorded = excerpt_lines(origin)
     if recorded:
-        return [operator_words(origin), *recorded]
+        meant = next((at for at, line in enumerate(recorded) if line.startswith(MARK)), 0)
+        lines = recorded[max(0, meant - _CODE_AROUND) :][:_CODE_LINES]
+        while lines[-1].strip().isdecimal():
+            # A number alone: a blank line of the source.
+            lines.pop()
+        return [operator_words(origin), *lines]
+    place, *lines = code.text().splitlines()
     unknown = [] if code.operator else ["operator: not recorded (no second pass looked into it)"]
-    return [code.text(), *unknown]
+    return [operator_words(origin) or place, *lines, *unknown]
