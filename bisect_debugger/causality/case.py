@@ -68,6 +68,7 @@ class Case:
         opened: it differs where a window opens, and may have differed before.
         drawn_for: streams that are equal and were drawn from since the last step, for data.
         rearranged: how both runs hold the same samples although the event differs, or empty.
+        renumbered: it is so that other numbers stand for the same things.
         shifted: how one run is some batches ahead of the other, or empty.
         kind: class of the component with its module, or empty.
         recorded: kinds of events that the runs hold: labels of groups, and ``loader``.
@@ -94,6 +95,7 @@ class Case:
     opened: bool = False
     drawn_for: tuple[str, ...] = ()
     rearranged: str = ""
+    renumbered: bool = False
     shifted: str = ""
     kind: str = ""
     recorded: frozenset[str] = frozenset()

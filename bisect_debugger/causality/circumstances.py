@@ -184,6 +184,13 @@ def is_rearranged(case: Case) -> Finding:
 
 
 @look
+def is_renumbered(case: Case) -> Finding:
+    """The same samples in the same order, and other numbers for the same things."""
+    words = case.rearranged if case.renumbered else "they are in another order"
+    return answered(case.renumbered, words)
+
+
+@look
 def is_shifted(case: Case) -> Finding:
     """The batches of one run are those of the other, some steps later."""
     return answered(bool(case.shifted), case.shifted or "no run was seen to be ahead of the other")

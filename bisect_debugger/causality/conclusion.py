@@ -61,7 +61,8 @@ def conclude(case: Case, tree: Mapping[str, Node] | None = None) -> Conclusion:
         for other in dict.fromkeys((question.yes, question.no)):
             end = tree[_walk(case, tree, other).end]
             if other != taken and isinstance(end, Leaf) and end.cause is not leaf.cause:
-                found.setdefault(end.cause, f"{trail_step.question} {trail_step.evidence}")
+                words = f"{trail_step.question} {trail_step.answer} ({trail_step.evidence})"
+                found.setdefault(end.cause, words)
     alternatives = [Alternative(cause, why) for cause, why in found.items()]
     return Conclusion(
         leaf,

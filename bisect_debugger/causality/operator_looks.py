@@ -1,7 +1,7 @@
 """Looks at where a difference began among the operators of its step, where these were recorded."""
 
 from bisect_debugger.causality.case import Answer, Case, Finding
-from bisect_debugger.causality.circumstances import ENTROPY
+from bisect_debugger.causality.circumstances import ENTROPY, several_threads
 from bisect_debugger.causality.looks import answered, look
 from bisect_debugger.errors import printable
 from bisect_debugger.twins.operators import Ended
@@ -50,6 +50,18 @@ def works_on_other_results(case: Case) -> Finding:
         return Finding(Answer.NOT_RECORDED, _NOT_SEEN)
     name, line = printable(found.operator.name), printable(found.operator.line)
     return answered(found.ended is Ended.REORDERED, f"{name} at {line}: {found.ended.value}")
+
+
+@look
+def raced_for_state(case: Case) -> Finding:
+    """Threads were there, and the difference came in by none of the operators' own inputs."""
+    found, threads = case.operator, several_threads(case)
+    if found is None:
+        return Finding(Answer.NOT_RECORDED, _NOT_SEEN)
+    name, line = printable(found.operator.name), printable(found.operator.line)
+    shared = found.ended in (Ended.ENTERED, Ended.OUTSIDE, Ended.THREADS)
+    words = f"{name} at {line}: {found.ended.value}; {threads.evidence}"
+    return answered(shared and threads.answer is Answer.YES, words)
 
 
 @look

@@ -63,14 +63,21 @@ TREE: dict[str, Node] = {
         "Were there several threads that may have made it?",
         "several_threads",
         "fed-drawn",
-        "data-order",
+        "fed-renumbered",
         judged=YES,
     ),
+    "fed-renumbered": ask(
+        "Do other numbers stand there for the same things?",
+        "is_renumbered",
+        "renumbered",
+        "data-order",
+    ),
+    "renumbered": Leaf(Cause.DATA_ORDER, "renumbered"),
     "fed-drawn": ask(
         "Was a stream drawn from for it that is equal in both runs?",
         "drawn_equally",
         "prefetch-interleaving",
-        "data-order",
+        "fed-renumbered",
         judged=EITHER,
     ),
     WINDOW: ask(

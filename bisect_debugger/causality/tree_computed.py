@@ -103,8 +103,15 @@ COMPUTED: dict[str, Node] = {
     ),
     "private-generator": Leaf(Cause.RNG_STREAM, "private-generator"),
     "forward-gathered": ask(
-        GATHERED_QUESTION, "works_on_other_results", "gathered-forward", "forward-kernel"
+        GATHERED_QUESTION, "works_on_other_results", "gathered-forward", "forward-raced"
     ),
+    "forward-raced": ask(
+        "Did threads of the program's own compute it, from what is no tensor of theirs alone?",
+        "raced_for_state",
+        "raced-forward",
+        "forward-kernel",
+    ),
+    "raced-forward": Leaf(Cause.FORWARD_KERNEL, "raced"),
     "backward-gathered": ask(
         GATHERED_QUESTION, "works_on_other_results", "gathered-backward", "backward-kernel"
     ),

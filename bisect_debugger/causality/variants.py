@@ -152,6 +152,27 @@ VARIANTS: dict[str, Remedy] = {
         ),
         "Handle the jobs one after the other, or in their order: the difference must vanish.",
     ),
+    "raced": Remedy(
+        "Threads of the program's own were at work, and what differs is no result of torch's "
+        "operators alone: it comes from state that several threads read and change.",
+        (
+            "Look at what is called at the line that is named for state that is not the thread's "
+            "own: an attribute, a counter, a generator or a buffer that others write as well.",
+            "Give each thread a state of its own, made from the run's seed and the number of its "
+            "job; a lock alone keeps the order a matter of chance.",
+        ),
+        "Handle the jobs one after the other: the difference must vanish.",
+    ),
+    "renumbered": Remedy(
+        "The batch holds the same samples in the same order, and other numbers stand for the same "
+        "things: what numbers them goes by another order in each run.",
+        (
+            "Number classes, words or files by sorted(...) of them: a set goes by hash, and a "
+            "directory listing by chance.",
+            "Where the numbers lie in a file, let both runs read the same one.",
+        ),
+        "Run both with PYTHONHASHSEED=0: are they equal then, a set's order decided.",
+    ),
     "scaled-gradient": Remedy(
         "All gradients differ by one common factor from equal contributions: they were scaled "
         "otherwise.",

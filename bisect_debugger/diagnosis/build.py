@@ -14,7 +14,7 @@ from bisect_debugger.diagnosis.ending import origin_of_ends
 from bisect_debugger.diagnosis.ends import verdict_of_ends
 from bisect_debugger.diagnosis.evidence import evidence_sentences
 from bisect_debugger.diagnosis.findings import recalled
-from bisect_debugger.diagnosis.generators import drawn_from
+from bisect_debugger.diagnosis.generators import drawn_by, drawn_from
 from bisect_debugger.diagnosis.merging import one_per_fault
 from bisect_debugger.diagnosis.model import (
     Alternative,
@@ -183,7 +183,7 @@ def _zoomed_origin(pair: Pair, found: Found, zoomed: Zoomed) -> Origin:
 
 
 def _origin(pair: Pair, found: Found, began: OperatorFinding | None = None) -> Origin:
-    case = replace(case_of(pair, found), operator=began)
+    case = drawn_by(replace(case_of(pair, found), operator=began))
     conclusion = conclude(case)
     if conclusion.leaf.variant == WRITTEN_OUTSIDE:
         found = _blamed(found, case.written_outside[0])
@@ -221,6 +221,7 @@ def _origin(pair: Pair, found: Found, began: OperatorFinding | None = None) -> O
         trail=conclusion.trail,
         alternatives=tuple(Alternative(each.cause, each.why) for each in conclusion.alternatives),
         occurrence=row.occurrence,
+        moved=row.moved and not row.status.diverges,
     )
 
 

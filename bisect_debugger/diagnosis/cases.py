@@ -9,7 +9,7 @@ from bisect_debugger.causality.streams import Streams
 from bisect_debugger.causality.walk import Found
 from bisect_debugger.diagnosis.gradients import common_factor
 from bisect_debugger.diagnosis.outside import written_outside
-from bisect_debugger.diagnosis.samples import entries, rearrangement, shifted
+from bisect_debugger.diagnosis.samples import entries, rearrangement, renumbered, shifted
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import RunFacts
 from bisect_debugger.twins import Pair, Row
@@ -33,6 +33,7 @@ def case_of(pair: Pair, found: Found) -> Case:
     rows = pair.rows(common_row) if common_row is not None else (row,)
     before = _last_boundaries(pair, common_row)
     drawn, idle = _differing_streams(row, rows, before)
+    rearranged = rearrangement(pair, row)
     return Case(
         row=row,
         step_rows=rows,
@@ -42,7 +43,8 @@ def case_of(pair: Pair, found: Found) -> Case:
         difference=pair.difference(row),
         permuted=_permuted(pair, row),
         drawn_for=_drawn_for(row, rows, before),
-        rearranged=rearrangement(pair, row),
+        rearranged=rearranged,
+        renumbered=bool(rearranged) and rearranged == renumbered(pair, row),
         shifted=shifted(pair, row),
         facts_a=pair.a.facts,
         facts_b=pair.b.facts,

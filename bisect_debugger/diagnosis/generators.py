@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bisect_debugger.causality.case import Case
 from bisect_debugger.causality.walk import Found
 from bisect_debugger.diagnosis.model import Origin
 from bisect_debugger.errors import printable
@@ -12,6 +13,14 @@ _MADE_BY_THE_PROGRAM = "rng.Generator."
 """How streams of a ``torch.Generator`` are called: torch's operators draw from these."""
 
 _DREW = Ended.DRAW.name.lower()
+
+
+def drawn_by(case: Case) -> Case:
+    """The case, where an operator drew, without its generators among those not drawn from."""
+    if case.operator is None or case.operator.ended is not Ended.DRAW:
+        return case
+    idle = (name for name in case.idle_streams if not name.startswith(_MADE_BY_THE_PROGRAM))
+    return replace(case, idle_streams=tuple(idle))
 
 
 def drawn_from(

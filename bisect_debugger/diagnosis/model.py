@@ -186,6 +186,7 @@ class Origin:
         zoom: what the operators of the step tell, or None where none were recorded.
         alternatives: less likely causes, likeliest first, each with what spoke against it.
         occurrence: how many events of the buffer stand before it in its step.
+        moved: its content is equal, and its place in the order of the step is not.
     """
 
     step: int
@@ -211,6 +212,7 @@ class Origin:
     zoom: Zoom | None = None
     alternatives: tuple[Alternative, ...] = ()
     occurrence: int = 0
+    moved: bool = False
 
 
 @dataclass(frozen=True, slots=True)

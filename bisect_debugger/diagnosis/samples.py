@@ -46,10 +46,7 @@ def rearrangement(pair: Pair, row: Row) -> str:
         return ""
     rows = tuple(_same_buffer(pair, row))
     return (
-        _other_steps(rows)
-        or _renumbered(pair, row)
-        or _columns(pair, row)
-        or _elsewhere(pair, rows)
+        _other_steps(rows) or renumbered(pair, row) or _columns(pair, row) or _elsewhere(pair, rows)
     )
 
 
@@ -106,8 +103,10 @@ def _other_steps(rows: Sequence[Row]) -> str:
     return f"{shared} of {len(left)} batches of the first run are met in the second in other steps"
 
 
-def _renumbered(pair: Pair, row: Row) -> str:
-    """The numbers of one run map onto those of the other one to one."""
+def renumbered(pair: Pair, row: Row) -> str:
+    """How the numbers of one run map onto those of the other one to one; empty where not."""
+    if row.group not in _FED:
+        return ""
     left, right = pair.values(row)
     if left is None or right is None or left.shape != right.shape or left.dtype.kind not in "iu":
         return ""

@@ -46,14 +46,11 @@ def render_origin(number: int, origin: Origin, said: Said) -> str:
         origin: what to tell.
         said: its evidence and advice, without what stands under an earlier origin.
     """
-    where = f", code at {code(origin.source)}" if origin.source else ""
     proven = ", proven" if origin.proven else ""
     lines = [
         f"## Origin {number}: {code(origin.component)}, {origin.cause.value}{proven}",
         "",
-        f"{code(origin.buffer)} differs in {step_words(origin.step)} (group "
-        f"{code(origin.group.label)}{where}), although no difference was recorded in anything it "
-        "was computed from.",
+        _lead(origin),
         "",
         *_operator(origin),
         *_section(
@@ -73,6 +70,20 @@ def render_origin(number: int, origin: Origin, said: Said) -> str:
         lines += ["", f"{more} to change and what would confirm it: as for origin {said.as_for}."]
     lines += _section("How far it got, and how large it is:", [*_reach(origin), *_numbers(origin)])
     return "\n".join(lines)
+
+
+def _lead(origin: Origin) -> str:
+    where = f", code at {code(origin.source)}" if origin.source else ""
+    event = f"{code(origin.buffer)} (group {code(origin.group.label)}{where})"
+    if origin.moved:
+        return (
+            f"{event} comes at another place in the order of {step_words(origin.step)} in each "
+            "run; its content is the same."
+        )
+    return (
+        f"{event} differs in {step_words(origin.step)}, although no difference was recorded in "
+        "anything it was computed from."
+    )
 
 
 def _reach(origin: Origin) -> list[str]:
@@ -113,6 +124,8 @@ def _place(reached: Reached) -> str:
 
 
 def _numbers(origin: Origin) -> list[str]:
+    if origin.moved:
+        return ["- the content is the same in both runs, so there are no numbers"]
     if origin.difference is None:
         if origin.group is Group.RNG:
             return ["- the state of a generator is kept as a digest only, so there are no numbers"]

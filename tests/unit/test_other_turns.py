@@ -74,3 +74,22 @@ def test_a_run_on_the_cpu_gets_no_advice_for_a_device() -> None:
     ]
     assert len(on_cpu.advice) == len(remedy.advice) - 2
     assert remedy.for_runs(with_values=False, on_cpu=False) == remedy
+
+
+@pytest.mark.parametrize("ended", [Ended.ENTERED, Ended.OUTSIDE, Ended.THREADS, Ended.KERNEL])
+def test_state_that_threads_share_is_told_where_threads_made_it(ended: Ended) -> None:
+    add = call("add", [(1, "x")], [(2, "y")])
+    alone = case(row(Group.FORWARD, step=3))
+    beside = replace(alone, step_rows=(*alone.step_rows, row(Group.FORWARD, step=3, thread=7)))
+    finding = OperatorFinding(ended, add, add)
+    variants = [conclude(replace(each, operator=finding)).leaf.variant for each in (alone, beside)]
+    assert variants == ["", "" if ended is Ended.KERNEL else "raced"]
+
+
+def test_other_numbers_for_the_same_things_have_advice_of_their_own() -> None:
+    labels = replace(case(row(Group.DATA, step=3)), rearranged="6 numbers stand for 6 others")
+    ordered, numbered = (
+        conclude(replace(labels, renumbered=renumbered)).leaf for renumbered in (False, True)
+    )
+    assert (ordered.cause, numbered.cause) == (Cause.DATA_ORDER, Cause.DATA_ORDER)
+    assert (ordered.variant, numbered.variant) == ("", "renumbered")
