@@ -27,7 +27,7 @@ from bisect_debugger.twins import open_pair
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = {"two_origins": Verdict.DIVERGED, "clean": Verdict.BIT_EQUAL}
-MOST_BYTES = 300_000
+MOST_BYTES = 1_000_000
 BUDGET = 240.0
 """Seconds for experiments."""
 

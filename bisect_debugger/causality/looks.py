@@ -124,7 +124,8 @@ def same_layout(case: Case) -> Finding:
 def only_moved(case: Case) -> Finding:
     """Equal content at another place."""
     if case.row.moved and not case.row.status.diverges:
-        words = f"{case.row.name} is equal, and its place is not: {turns_words(case)}"
+        turns = turns_words(case)
+        words = f"{case.row.name} is equal, and its place is not{f': {turns}' if turns else ''}"
         return answered(True, words)
     return answered(False, "the contents differ")
 

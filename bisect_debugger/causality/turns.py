@@ -11,7 +11,12 @@ _SHOWN = 6
 
 
 def turns_words(case: Case) -> str:
-    """What is called beside the module that moved, in the order of each run, as a clause."""
+    """What is called beside the module that moved, in the order of each run, as a clause.
+
+    Empty where it is no call of a module, or where these come in the same order.
+    """
+    if case.row.group is not Group.FORWARD:
+        return ""
     parent = case.row.component.rpartition(".")[0]
     sides = [
         (row.a.sequence, row.b.sequence, row.component)
@@ -26,7 +31,7 @@ def turns_words(case: Case) -> str:
     pairs = enumerate(zip(first, second, strict=False))
     begin = next((place for place, (mine, yours) in pairs if mine != yours), None)
     if begin is None:
-        return "the modules beside it are called in the same order"
+        return ""
     return f"the first run calls {_shown(first[begin:])}, the second {_shown(second[begin:])}"
 
 

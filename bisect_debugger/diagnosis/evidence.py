@@ -37,9 +37,10 @@ def evidence_sentences(case: Case, found: Found, remedy: Remedy) -> tuple[str, .
             f"{looked_at}." + (f" Not recorded: {missing}." if missing else "")
         )
     else:
+        turns = turns_words(case)
         sentences.append(
             f"{name} holds the same content in both runs, at another place in the order of "
-            f"{step_words(row.step)}: {turns_words(case)}."
+            f"{step_words(row.step)}{f': {turns}' if turns else ''}."
         )
     sentences += _stream_sentences(case)
     if case.difference is not None and row.group is not Group.RNG:

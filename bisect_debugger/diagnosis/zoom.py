@@ -106,7 +106,7 @@ class Zoomed:
         if row.a is None or row.b is None:
             return aligned.first_one_sided(events)
         if not row.status.diverges:
-            return aligned.next_called(events)
+            return aligned.next_called(events) if row.group is Group.FORWARD else None
         found = aligned.explain((_hex(row.a.digest), _hex(row.b.digest)), events)
         if found is not None and not _is_elsewhere(found, row):
             return found
