@@ -68,6 +68,8 @@ class ClosedSteps:
         self._waiting: list[ClosedStep] = []
         self._waiting_bytes = 0
         self._is_folding = False
+        self.last: int | None = None
+        """The step that was taken last."""
         # Over all steps that are in the tables; changes in one assignment.
         self._running = (bytes(16), np.zeros(GROUP_COUNT, dtype=np.uint64))
 
@@ -91,7 +93,9 @@ class ClosedSteps:
         if closed:
             self._stepping = self._threads.current()
         step = ClosedStep(packed, (number, seconds, optimizer, closed), self._stepping)
-        self._waiting.append(step)
+        # Nothing is called between these two, where an interrupt could come.
+        self._waiting += [step]
+        self.last = number
         self._waiting_bytes += len(packed)
         if len(self._waiting) >= STEPS_AT_ONCE or self._waiting_bytes >= BYTES_AT_ONCE:
             self.fold()
@@ -129,9 +133,12 @@ class ClosedSteps:
             digests = (_halves(own), _halves(running), own_groups, running_groups)
             rows.append((number, first, end - first, *facts, *digests))
             first = end
-        # An interrupt that comes before this leaves all steps waiting, as they were.
-        self._events.append(events)
-        self._steps.extend(rows)
+        left = self._waiting[len(several) :]
+        left_bytes = sum(len(step.packed) for step in left)
+        # Python looks for an interrupt where something is called, and nothing is called from here
+        # on: either all of it happens, or the steps wait as they were.
+        self._events.waiting += events
+        self._steps.waiting += rows
         self._running = running, running_groups
-        self._waiting = self._waiting[len(several) :]
-        self._waiting_bytes = sum(len(step.packed) for step in self._waiting)
+        self._waiting = left
+        self._waiting_bytes = left_bytes

@@ -87,9 +87,15 @@ class Recorder(Seeing):
         """Close the current step and go on to the next; never raises."""
         with self.lock:
             ended, digests = self.step, None
-            if self.active:
-                digests = self._close_step(optimizer, closed)
-            self.step += 1
+            try:
+                if self.active:
+                    digests = self._close_step(optimizer, closed)
+            except BaseException:
+                # An interrupt. A step that is closed all the same is not closed once more.
+                if self.writer.closing.last == ended:
+                    self.step, self.begun = ended + 1, False
+                raise
+            self.step = ended + 1
             self.begun = self.stepping = False
             self.known.clear()
             self.ran.clear()

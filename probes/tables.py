@@ -114,32 +114,31 @@ class Table:
             columns: the table's columns, in the order in which `append` takes values.
         """
         self._columns = [GrowingColumn(file, column) for column in columns]
-        self._waiting: list[tuple[object, ...]] = []
+        self.waiting: list[tuple[object, ...]] = []
+        """Rows that are to be written; whole ones may be added."""
         self._written = 0
 
     def append(self, *values: object) -> int:
         """Add one row, a value per column; returns its index."""
         # One call that cannot be interrupted halfway: columns never differ in length.
-        self._waiting.append(values)
-        return self._written + len(self._waiting) - 1
-
-    def extend(self, rows: Sequence[tuple[object, ...]]) -> None:
-        """Add several rows."""
-        self._waiting += rows
+        self.waiting.append(values)
+        return self._written + len(self.waiting) - 1
 
     def room(self) -> int:
         """Bytes by which writing grows the file at most."""
-        return sum(column.room(self._written, len(self._waiting)) for column in self._columns)
+        return sum(column.room(self._written, len(self.waiting)) for column in self._columns)
 
     def write(self) -> None:
         """Write the waiting rows."""
-        rows = self._waiting
+        rows = self.waiting
         if not rows:
             return
         for column, values in zip(self._columns, zip(*rows, strict=True), strict=True):
             column.put(self._written, values)
-        self._written += len(rows)
-        self._waiting = []
+        written = self._written + len(rows)
+        # Both or none: nothing is called between them, where an interrupt could come.
+        self._written = written
+        self.waiting = []
 
 
 class EventTable:
@@ -155,22 +154,19 @@ class EventTable:
         if with_stats:
             self._columns += [GrowingColumn(file, column) for column in STATS]
             self.row, self.pack = EVENT_ROW_WITH_STATS, pack_without_stats
-        self._waiting = bytearray()
+        self.waiting = bytearray()
+        """Events that are to be written; whole rows may be added."""
         self._written = 0
 
     @property
     def rows(self) -> int:
         """Events appended so far, written or waiting."""
-        return self._written + len(self._waiting) // self.row.itemsize
+        return self._written + len(self.waiting) // self.row.itemsize
 
     @property
     def waits(self) -> bool:
         """Some events are not written yet."""
-        return bool(self._waiting)
-
-    def append(self, packed: bytearray) -> None:
-        """Add whole rows."""
-        self._waiting += packed
+        return bool(self.waiting)
 
     def room(self) -> int:
         """Bytes by which writing grows the file at most."""
@@ -179,14 +175,16 @@ class EventTable:
 
     def write(self) -> None:
         """Write the waiting events."""
-        if not self._waiting:
+        if not self.waiting:
             return
-        rows = unpack(self._waiting, self.row)
+        rows = unpack(self.waiting, self.row)
         # The packed fields stand in the order of the schema's columns.
         for column, name in zip(self._columns, self.row.names or (), strict=True):
             column.put(self._written, rows[name])
-        self._written += len(rows)
-        self._waiting = bytearray()
+        written, empty = self._written + len(rows), bytearray()
+        # Both or none: nothing is called between them, where an interrupt could come.
+        self._written = written
+        self.waiting = empty
 
 
 def unpack(packed: bytearray, row: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -103,7 +103,7 @@ class RunWriter:
         self.layout_ids: dict[int, int] = {}
         """Ids of the layouts so far, by their seeds."""
         self.threads = ThreadNumbers()
-        self._closed = ClosedSteps(
+        self.closing = ClosedSteps(
             self.threads,
             self._events,
             self._tables["steps"],
@@ -147,12 +147,12 @@ class RunWriter:
             texts = fitted("buffers", name, component, role, subject, location, kind)
             if not self._inert():
                 self._tables["buffers"].append(*texts, int(group))
-            index = self._buffers[key] = self._closed.folding.add_buffer(group, texts[0].decode())
+            index = self._buffers[key] = self.closing.folding.add_buffer(group, texts[0].decode())
             return index
 
     def leave_to_thread(self, buffer: int) -> None:
         """A parameter that a thread beside the training made for itself: its id."""
-        self._closed.folding.leave_to_thread(buffer)
+        self.closing.folding.leave_to_thread(buffer)
 
     def event(
         self,
@@ -207,7 +207,7 @@ class RunWriter:
     def look(self) -> None:
         """Write closed steps that wait, where it is time; for steps that take long."""
         with self._lock:
-            if not self._inert() and (self._closed.wait or self._events.waits):
+            if not self._inert() and (self.closing.wait or self._events.waits):
                 self._flush_if_due(time.monotonic())
 
     def edge(
@@ -255,7 +255,7 @@ class RunWriter:
     def event_count(self) -> int:
         """Events of the closed steps that were kept; 0 at level ``coarse``."""
         with self._lock:
-            self._closed.fold()
+            self.closing.fold()
             return self._events.rows
 
     def close_step(
@@ -278,7 +278,7 @@ class RunWriter:
             packed = self.open_step[:]
             del self.open_step[: len(packed)]
             now = time.monotonic()
-            ended = self._closed.close(
+            ended = self.closing.close(
                 packed, step, now - self._started_at, min(optimizer, MOST_OPTIMIZERS), closed
             )
             self._flush_if_due(now)
@@ -287,7 +287,7 @@ class RunWriter:
     def _digests_of(self, step: ClosedStep) -> npt.NDArray[np.uint64] | None:
         with self._lock:
             if step.groups is None:
-                self._closed.fold()
+                self.closing.fold()
             return step.groups
 
     @property
@@ -319,7 +319,7 @@ class RunWriter:
             if self._inert():
                 return
             # First, so that a failure of it leaves the end to be written by another call.
-            self._closed.fold()
+            self.closing.fold()
             self._tables["end"].append(*fitted("end", state, reason))
             self._flush()
             if self.failed:
@@ -364,7 +364,7 @@ class RunWriter:
         """Write what waits. Interrupted, it is done again by the next one."""
         # First of all, so that a signal handler in between does not begin a flush of its own.
         self._flushed_at = time.monotonic()
-        self._closed.fold()
+        self.closing.fold()
         try:
             self._on_disk.make_room(self._all.room())
             self._all.write(self._on_disk.flush)

@@ -81,7 +81,6 @@ def _origin(origin: Origin) -> dict[str, Any]:
         "cause": origin.cause,
         "source": origin.source or None,
         "proven": origin.proven,
-        "moved": origin.moved,
         "dormant": origin.dormant,
         "first_reached": asdict(origin.first_reached) if origin.first_reached else None,
         "first_gradient": asdict(origin.first_gradient) if origin.first_gradient else None,
