@@ -1,7 +1,7 @@
 """Parameters and module buffers: at init, after each step, and changed by no optimizer."""
 
 import weakref
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import torch
 
@@ -24,6 +24,8 @@ class Parameters:
         self._recorder = recorder
         self._known_at = INIT_STEP
         self._watched: list[_Watched] = []
+        self._of_threads: list[_Watched] = []
+        """Those that a thread beside the training made for itself, as long as nobody steps them."""
         self._counted: dict[str, tuple[_Watched, ...]] = {}
         """Parameters by the path of a module that holds them."""
         self.early: Callable[[torch.Tensor], tuple[bytes, Form] | None] = lambda tensor: None
@@ -46,8 +48,9 @@ class Parameters:
             self._see_first(watched)
             for slot in watched.aliases:
                 self._recorder.see(slot, watched.held.tensor, _INIT)
-            if of_thread:
-                self._leave_to_thread(watched)
+        if of_thread:
+            self._leave_to_thread(new)
+            return
         # A module that was put in another's place brings parameters of the same names.
         slots = {id(watched.slot) for watched in new}
         kept = [watched for watched in self._watched if id(watched.slot) not in slots]
@@ -64,6 +67,8 @@ class Parameters:
         Args:
             stepped: the parameters of the optimizer that made the step.
         """
+        if self._of_threads:
+            self._take_over(stepped)
         self._see_all(0, stepped)
 
     def before_step(self) -> None:
@@ -129,12 +134,25 @@ class Parameters:
             watched.digest = found[0]
             self._recorder.see_again(slot, tensor, *found, _OUTSIDE_STEP)
 
-    def _leave_to_thread(self, watched: "_Watched") -> None:
-        """What it holds at a boundary of the training is chance, and is not asked there."""
-        watched.digest = None
-        for slot in (watched.slot, *watched.aliases):
-            if slot.buffer >= 0:
-                self._recorder.writer.leave_to_thread(slot.buffer)
+    def _leave_to_thread(self, several: Sequence["_Watched"]) -> None:
+        """What these hold at a boundary of the training is chance, and is not asked there."""
+        self._of_threads += several
+        for watched in several:
+            for slot in (watched.slot, *watched.aliases):
+                if slot.buffer >= 0:
+                    self._recorder.writer.leave_to_thread(slot.buffer)
+
+    def _take_over(self, stepped: Collection[torch.Tensor]) -> None:
+        """What an optimizer steps is trained, whoever made it."""
+        for watched in tuple(self._of_threads):
+            tensor = watched.held.tensor
+            is_trained = tensor is not None and tensor in stepped
+            if is_trained:
+                self._watched.append(watched)
+                self._count([watched])
+            if is_trained or watched.held.is_gone:
+                # In place: a thread may add more meanwhile.
+                self._of_threads.remove(watched)
 
     def _count(self, new: Iterable["_Watched"]) -> None:
         """Look for writes to these from now on; what a forward writes by itself is no matter."""

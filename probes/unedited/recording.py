@@ -161,11 +161,30 @@ class UneditedRecording(Recording):
 
     def _introduce(self, module: torch.nn.Module) -> None:
         """A module without a name is called: find the outermost one that holds it."""
+        if self._comes_too_early(module):
+            return
         reached = search(sys._getframe())
         for path, root in reached.roots_of([module]):
             self._cover_root(path, root)
         if module not in self.names.modules:
             self._cover_root(type(module).__name__, module)
+
+    def _comes_too_early(self, module: torch.nn.Module) -> bool:
+        """A thread beside the training calls a module that no optimizer holds, before init ends.
+
+        Whether it does so before the training names what its variables lead to is chance, and so
+        would be the names that both are given.
+        """
+        return (
+            self.recorder.step == schema.INIT_STEP
+            and not self.recorder.is_steppers()
+            and not any(
+                parameter in self._early
+                for _, each in modules_below(module)
+                for parameter in each._parameters.values()
+                if parameter is not None
+            )
+        )
 
     def _cover_root(self, path: str, root: torch.nn.Module) -> None:
         added = self.names.add_root(self._free_name(path, root), root)

@@ -321,5 +321,6 @@ CLEAN: tuple[Clean, ...] = (
     Clean("clean_shards", "MLP", "random names and a clock that decide nothing"),
     Clean("clean_evaluator", "CNN", "a thread beside the training with a model of its own"),
     Clean("clean_replicas", "MLP", "threads that copy the model for each of their jobs"),
+    Clean("clean_kept_copies", "MLP", "threads that keep a copy of the model and load it anew"),
     Clean("clean_plateau", "MLP", "a closure, and an end that the loss decides"),
 )

@@ -24,7 +24,13 @@ OF_ONE_PAIR = (
 )
 """Faults that every pair of runs shows, of eight kinds: chance has no part in a test."""
 
-UNALARMING = ("clean_prefetch", "clean_resume", "clean_futures", "clean_replicas")
+UNALARMING = (
+    "clean_prefetch",
+    "clean_resume",
+    "clean_futures",
+    "clean_replicas",
+    "clean_kept_copies",
+)
 
 
 @pytest.mark.parametrize("name", OF_ONE_PAIR)
