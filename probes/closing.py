@@ -5,15 +5,13 @@ driven all of them out of the processor's caches, they take several times as lon
 the other. A step's digests are there at once for whoever asks for them.
 """
 
-import struct
-
 import numpy as np
 import numpy.typing as npt
 
 from bisect_debugger.format.digests import chain, chain_groups
 from bisect_debugger.format.groups import GROUP_COUNT
 from probes.folding import Folding
-from probes.tables import EventTable, Table
+from probes.tables import EventTable, Table, halves
 from probes.threads import ThreadNumbers
 
 STEPS_AT_ONCE = 16
@@ -21,9 +19,6 @@ STEPS_AT_ONCE = 16
 
 BYTES_AT_ONCE = 128 << 10
 """Bytes of events from which on none waits: of long steps each is folded when it is closed."""
-
-_halves = struct.Struct(">QQ").unpack
-"""A digest as the file holds it: high and low half."""
 
 
 class ClosedStep:
@@ -130,7 +125,7 @@ class ClosedSteps:
                 events += step.packed
             end = self._events.rows + len(events) // self._events.row.itemsize
             number, *facts = step.facts
-            digests = (_halves(own), _halves(running), own_groups, running_groups)
+            digests = (halves(own), halves(running), own_groups, running_groups)
             rows.append((number, first, end - first, *facts, *digests))
             first = end
         left = self._waiting[len(several) :]

@@ -192,6 +192,10 @@ def unpack(packed: bytearray, row: np.dtype[Any]) -> npt.NDArray[Any]:
     return np.frombuffer(bytes(packed), dtype=row)
 
 
+halves = struct.Struct(">QQ").unpack
+"""A digest as the file holds it: high and low half."""
+
+
 def fitted(table: str, *texts: str) -> list[bytes]:
     """Texts as the table's first columns hold them."""
     return [

@@ -14,7 +14,6 @@ nothing more, and closes the file, with the reason in it where that is possible.
 """
 
 import os
-import struct
 import threading
 import time
 from collections.abc import Callable
@@ -34,7 +33,7 @@ from probes.narration import say
 from probes.run_file import Header, create, full_path, move_to_free_name
 from probes.run_tables import RunTables
 from probes.stats import Stats
-from probes.tables import NO_STATS, fitted, pack_full
+from probes.tables import NO_STATS, fitted, halves, pack_full
 from probes.threads import ThreadNumbers
 
 __all__ = ["GroupDigests", "Header", "RunWriter"]
@@ -47,9 +46,6 @@ EVENTS_PER_LOOK = 64
 """An event in so many looks at the clock, for steps that take longer than a flush may wait."""
 
 _FAILURES = (OSError, RuntimeError, ValueError, MemoryError)  # of a write to the file
-
-_halves = struct.Struct(">QQ").unpack
-"""A digest as the file holds it: high and low half."""
 
 
 GroupDigests = Callable[[], npt.NDArray[np.uint64] | None]
@@ -348,7 +344,7 @@ class RunWriter:
             self._stop(error)
             return
         if start is not None:
-            self._tables["payload/index"].append(_halves(digest), layout_id, start)
+            self._tables["payload/index"].append(halves(digest), layout_id, start)
 
     def _append(self, table: str, *values: object) -> None:
         with self._lock:

@@ -1,6 +1,6 @@
 """What each knob changes, which causes it speaks for, and what to do when it is the one."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from bisect_debugger.causality.causes import Cause
@@ -184,19 +184,21 @@ def knob_called(name: str) -> Knob:
 
 def knobs_words(names: Collection[str]) -> str:
     """Which knobs are on, in few words: of many those that are off are named; empty for none."""
-    off = [knob.name for knob in KNOBS if knob.name not in names]
-    if not off:
-        return "all knobs"
-    if len(off) < len(KNOBS) / 2:
-        return f"all but {' + '.join(off)}"
-    return " + ".join(names)
+    return _in_few_words(names, lambda knob: knob.name, " + ", ("all knobs", "all but"))
 
 
 def changes_words(names: Collection[str]) -> str:
     """What these knobs change, a clause that is as short; empty for none."""
-    off = [knob.meaning for knob in KNOBS if knob.name not in names]
+    everything = ("every condition", "every condition but")
+    return _in_few_words(names, lambda knob: knob.meaning, "; ", everything)
+
+
+def _in_few_words(
+    names: Collection[str], word: Callable[[Knob], str], between: str, everything: tuple[str, str]
+) -> str:
+    off = [word(knob) for knob in KNOBS if knob.name not in names]
     if not off:
-        return "every condition"
+        return everything[0]
     if len(off) < len(KNOBS) / 2:
-        return f"every condition but {'; '.join(off)}"
-    return "; ".join(knob_called(name).meaning for name in names)
+        return f"{everything[1]} {between.join(off)}"
+    return between.join(word(knob_called(name)) for name in names)

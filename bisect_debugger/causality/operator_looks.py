@@ -12,56 +12,40 @@ _NOT_SEEN = "no operators were recorded (twin records them in its second pass)"
 @look
 def given_other_numbers(case: Case) -> Finding:
     """An operator got other plain arguments in each run, while its tensors were equal so far."""
-    found = case.operator
-    if found is None:
-        return Finding(Answer.NOT_RECORDED, _NOT_SEEN)
-    name, line = printable(found.operator.name), printable(found.operator.line)
-    if found.ended is not Ended.ARGUMENTS:
-        return answered(False, f"{name} at {line}: {found.ended.value}")
+    found, finding = case.operator, _ended(case, Ended.ARGUMENTS)
+    if found is None or finding.answer is not Answer.YES:
+        return finding
     pairs = ", ".join(f"{mine} against {yours}" for mine, yours in found.differing_arguments)
+    name, line = printable(found.operator.name), printable(found.operator.line)
     return answered(True, f"{name} at {line} is given {printable(pairs) or 'other arguments'}")
 
 
 @look
 def drawn_from_another_state(case: Case) -> Finding:
     """A random operator drew from a generator that was in another state."""
-    found = case.operator
-    if found is None:
-        return Finding(Answer.NOT_RECORDED, _NOT_SEEN)
-    name, line = printable(found.operator.name), printable(found.operator.line)
-    return answered(found.ended is Ended.DRAW, f"{name} at {line}: {found.ended.value}")
+    return _ended(case, Ended.DRAW)
 
 
 @look
 def came_in_from_outside(case: Case) -> Finding:
     """What an operator read was made by no operator: a list of numbers, an array, a file."""
-    found = case.operator
-    if found is None:
-        return Finding(Answer.NOT_RECORDED, _NOT_SEEN)
-    name, line = printable(found.operator.name), printable(found.operator.line)
-    return answered(found.ended is Ended.ENTERED, f"{name} at {line}: {found.ended.value}")
+    return _ended(case, Ended.ENTERED)
 
 
 @look
 def works_on_other_results(case: Case) -> Finding:
     """An operator was given what another call of the program returned."""
-    found = case.operator
-    if found is None:
-        return Finding(Answer.NOT_RECORDED, _NOT_SEEN)
-    name, line = printable(found.operator.name), printable(found.operator.line)
-    return answered(found.ended is Ended.REORDERED, f"{name} at {line}: {found.ended.value}")
+    return _ended(case, Ended.REORDERED)
 
 
 @look
 def raced_for_state(case: Case) -> Finding:
     """Threads were there, and the difference came in by none of the operators' own inputs."""
-    found, threads = case.operator, several_threads(case)
-    if found is None:
-        return Finding(Answer.NOT_RECORDED, _NOT_SEEN)
-    name, line = printable(found.operator.name), printable(found.operator.line)
-    shared = found.ended in (Ended.ENTERED, Ended.OUTSIDE, Ended.THREADS)
-    words = f"{name} at {line}: {found.ended.value}; {threads.evidence}"
-    return answered(shared and threads.answer is Answer.YES, words)
+    finding = _ended(case, Ended.ENTERED, Ended.OUTSIDE, Ended.THREADS)
+    if finding.answer is not Answer.YES:
+        return finding
+    threads = several_threads(case)
+    return Finding(threads.answer, f"{finding.evidence}; {threads.evidence}")
 
 
 @look
@@ -82,6 +66,15 @@ def unseeded_generator_made(case: Case) -> Finding:
             if call.argument == ENTROPY and call.step <= case.row.step:
                 return answered(True, f"{call.call}() at {printable(call.location)}")
     return answered(False, "no generator was seen to take its seed from entropy")
+
+
+def _ended(case: Case, *ends: Ended) -> Finding:
+    """The walk back through the operators ended in one of these ways."""
+    found = case.operator
+    if found is None:
+        return Finding(Answer.NOT_RECORDED, _NOT_SEEN)
+    name, line = printable(found.operator.name), printable(found.operator.line)
+    return answered(found.ended in ends, f"{name} at {line}: {found.ended.value}")
 
 
 def _is_real(argument: str) -> bool:

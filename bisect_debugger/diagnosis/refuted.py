@@ -11,9 +11,9 @@ from bisect_debugger.diagnosis.refinement import with_cause, with_origins
 from bisect_debugger.format.words import step_words
 
 NOTHING_LEFT = (
-    "What is usually behind this cause was tried and is not it. No knob changes process ids, "
-    "memory addresses (id()), the order in which long-lived threads or other processes hand "
-    "results over, and what other programs do: look for these."
+    "What is usually behind this cause was tried and is not it. No knob changes process ids, the "
+    "order in which long-lived threads or other processes hand results over, and what other "
+    "programs do: look for these."
 )
 
 

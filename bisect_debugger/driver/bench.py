@@ -73,20 +73,19 @@ class Bench:
 
     def holds(self, knobs: frozenset[str]) -> bool | None:
         """Twins are equal under these knobs; None where time ran out or the trainer failed."""
+        if knobs not in self.done:
+            self._try(knobs)
+        return self.known(knobs)
+
+    def known(self, knobs: frozenset[str]) -> bool | None:
+        """The same, as far as it was tried."""
         found = self.done.get(knobs)
-        if found is None:
-            found = self._try(knobs)
         if found is None:
             return None
         if found.onset_steps:
             return False
         # Too few pairs for want of time say nothing.
         return True if found.pairs >= self.repeats else None
-
-    def is_known_to_hold(self, knobs: frozenset[str]) -> bool:
-        """They were tried already, and the twins were equal."""
-        found = self.done.get(knobs)
-        return found is not None and not found.onset_steps and found.pairs >= self.repeats
 
     def is_out_of_time(self) -> bool:
         """Experiments have ended."""
@@ -96,9 +95,9 @@ class Bench:
         """Under one of the knobs alone, twins were equal."""
         return any(len(found.knobs) == 1 and not found.onset_steps for found in self.done.values())
 
-    def _try(self, knobs: frozenset[str]) -> Experiment | None:
+    def _try(self, knobs: frozenset[str]) -> None:
         if self.is_out_of_time():
-            return None
+            return
         names = tuple(knob.name for knob in KNOBS if knob.name in knobs)
         shown = knobs_words(names) or "no knob"
         meaning = changes_words(names) or "nothing, as a control"
@@ -107,21 +106,20 @@ class Bench:
             found = self._made(names)
         except Stuck as error:
             self.told(ExperimentEnded(shown, f"the trainer is stuck: {error}"))
-            return None
+            return
         except TooShort as error:
             self.told(ExperimentEnded(shown, str(error)))
-            return None
+            return
         except BisectError as error:
             words = f"the trainer does not run ({str(error).splitlines()[0]})"
             self.told(ExperimentEnded(shown, words))
-            return None
+            return
         if not found.pairs:
             unfinished = "time ran out" if self.is_out_of_time() else "nothing can be said of it"
             self.told(ExperimentEnded(shown, unfinished))
-            return None
+            return
         self.done[knobs] = found
         self.told(ExperimentEnded(shown, outcome_words(found, self.steps)))
-        return found
 
     def _made(self, names: tuple[str, ...]) -> Experiment:
         """Pairs under these knobs, as many as are needed or as there is time for."""

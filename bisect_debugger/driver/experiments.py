@@ -101,7 +101,7 @@ def _found(order: Sequence[str], bench: Bench, together: bool) -> frozenset[str]
     for name in order:
         contrast = _contrast((name,), order)
         # Where the others are known to be enough as well, it could not be told from them.
-        if bench.is_known_to_hold(contrast) or not bench.holds(frozenset((name,))):
+        if bench.known(contrast) or not bench.holds(frozenset((name,))):
             continue
         if _differs(contrast, bench):
             return frozenset((name,))

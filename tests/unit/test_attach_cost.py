@@ -95,8 +95,7 @@ def test_an_event_costs_few_calls_of_python(tmp_path: Path) -> None:
         sys.setprofile(counted)
         step()
         sys.setprofile(None)
-    # Two of each module are for parameters that somebody may have written within the step.
-    assert calls[0] <= 4.7 * events_of_a_step(tmp_path / "a.h5")
+    assert calls[0] <= 4.5 * events_of_a_step(tmp_path / "a.h5")
 
 
 def test_outside_the_window_hooks_do_not_lie_in_the_way(tmp_path: Path) -> None:

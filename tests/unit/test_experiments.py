@@ -274,17 +274,22 @@ def test_nothing_runs_twice(tmp_path: Path) -> None:
     assert made.done == before
 
 
-def test_what_is_stuck_under_one_knob_is_proven_by_another(tmp_path: Path) -> None:
-    said: list[Event] = []
-    made = bench(tmp_path, {"entropy"}, said)
+def stick_with_turns(made: Bench) -> None:
+    """Let every run under the knob `turns` be stuck."""
     run = made.run
 
-    def stuck_with_turns(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
+    def stuck(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
         if "turns" in knobs:
             raise Stuck(60.0)
         return run(out, knobs)
 
-    made.run = stuck_with_turns
+    made.run = stuck
+
+
+def test_what_is_stuck_under_one_knob_is_proven_by_another(tmp_path: Path) -> None:
+    said: list[Event] = []
+    made = bench(tmp_path, {"entropy"}, said)
+    stick_with_turns(made)
     explained = explain(diagnosis(origins=(origin(),)), made, BASELINE)
     assert explained.origins[0].proven
     # All that the trainer runs under are tried together, and all of these but the one.
@@ -302,14 +307,7 @@ def test_what_is_stuck_under_all_knobs_costs_nothing_where_a_contrast_is_without
     tmp_path: Path,
 ) -> None:
     made = bench(tmp_path, {"switch"}, [])
-    run = made.run
-
-    def stuck_with_turns(out: Path, knobs: tuple[str, ...]) -> Sequence[Path]:
-        if "turns" in knobs:
-            raise Stuck(60.0)
-        return run(out, knobs)
-
-    made.run = stuck_with_turns
+    stick_with_turns(made)
     explained = explain(diagnosis(origins=(origin(cause=Cause.ASYNC_UPDATE),)), made, BASELINE)
     assert explained.origins[0].proven
     # The control, the knob and its contrast; none of the others has to be tried.
