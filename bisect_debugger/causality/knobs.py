@@ -196,9 +196,11 @@ def changes_words(names: Collection[str]) -> str:
 def _in_few_words(
     names: Collection[str], word: Callable[[Knob], str], between: str, everything: tuple[str, str]
 ) -> str:
-    off = [word(knob) for knob in KNOBS if knob.name not in names]
+    words = {knob.name: word(knob) for knob in KNOBS}
+    off = [said for name, said in words.items() if name not in names]
     if not off:
         return everything[0]
     if len(off) < len(KNOBS) / 2:
         return f"{everything[1]} {between.join(off)}"
-    return between.join(word(knob_called(name)) for name in names)
+    # A file may name knobs that this version does not know; they keep their names.
+    return between.join(words.get(name, name) for name in names)
