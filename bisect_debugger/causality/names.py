@@ -1,5 +1,7 @@
 """Relations between component paths: ``net.head`` lies under ``net``."""
 
+from collections.abc import Collection
+
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.twins.model import Row
@@ -32,10 +34,22 @@ def related(one: str, other: str) -> bool:
     return is_under(one, other) or is_under(other, one)
 
 
-def written_at_once(one: Row, other: Row) -> bool:
-    """Both are parameters that somebody wrote between the same two steps."""
-    alike = one.group is Group.PARAM and other.group is Group.PARAM and one.step == other.step
-    return alike and EventFlag.OUTSIDE_STEP in one.flags and EventFlag.OUTSIDE_STEP in other.flags
+def written_at_once(one: Row, other: Row, trained: Collection[str]) -> bool:
+    """Both are parameters that somebody wrote between the same two steps.
+
+    Args:
+        one: a parameter.
+        other: another one.
+        trained: parameters that an optimizer sees the gradient of.
+    """
+    if one.group is not Group.PARAM or other.group is not Group.PARAM or one.step != other.step:
+        return False
+    if EventFlag.OUTSIDE_STEP in one.flags and EventFlag.OUTSIDE_STEP in other.flags:
+        return True
+    # A model that no optimizer trains, such as an average, is written as a whole.
+    holder = common_ancestor(one.component, other.component)
+    kept = holder and not any(is_under(name, holder) for name in trained)
+    return bool(kept) and not (one.is_first_value or other.is_first_value)
 
 
 def is_action(row: Row) -> bool:

@@ -39,6 +39,12 @@ def works_on_other_results(case: Case) -> Finding:
 
 
 @look
+def read_unwritten(case: Case) -> Finding:
+    """An operator read memory that was made without content before any operator wrote to it."""
+    return _ended(case, Ended.UNWRITTEN)
+
+
+@look
 def raced_for_state(case: Case) -> Finding:
     """Threads were there, and the difference came in by none of the operators' own inputs."""
     finding = _ended(case, Ended.ENTERED, Ended.OUTSIDE, Ended.THREADS)

@@ -14,6 +14,7 @@ from bisect_debugger.causality import upstream_forward as before
 from bisect_debugger.causality.ledger import NONE, Origins
 from bisect_debugger.causality.place import Explanation, Place, Tier
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import EventFlag
 
 
 def explain(place: Place) -> Explanation:
@@ -30,7 +31,27 @@ def explain(place: Place) -> Explanation:
         origins = tier.upstream(place)
         if origins:
             return Explanation(origins, tier.words, tier.certain)
+    for tier in _IN_THE_END:
+        origins = tier.upstream(place)
+        if origins:
+            return Explanation(origins, tier.words, tier.certain)
     return Explanation(NONE, "", True)
+
+
+def _handed_to_a_thread(place: Place) -> Origins:
+    """What a thread beside the training works with: it may be handed anything at any time.
+
+    Weights that it loads and jobs that it takes out of a queue are recorded where it uses them.
+    """
+    aside = EventFlag.BACKGROUND in place.row.flags and place.row.group is not Group.RNG
+    return before.earlier_steps(place) if aside else NONE
+
+
+_IN_THE_END = (
+    Tier("gradients of the step that it may be made from", before.earlier_gradients, certain=False),
+    Tier("what the training did before", _handed_to_a_thread, certain=False),
+)
+"""What explains an event of any group where no tier of its own does."""
 
 
 def upstream_words(group: Group, recorded: Container[str]) -> tuple[str, str]:

@@ -4,7 +4,7 @@ A stream's state is recorded at boundaries. If it is the same before and after a
 nothing was drawn between, and a difference of the stream cannot explain the event.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from bisect_debugger.format.groups import Group
@@ -15,14 +15,21 @@ from bisect_debugger.twins.model import Row
 class Streams:
     """Where each random stream moved, over the events of one step."""
 
-    def __init__(self, rows: Sequence[Row], before: dict[str, Row]) -> None:
+    def __init__(
+        self, rows: Sequence[Row], before: dict[str, Row], following: Sequence[Row] = ()
+    ) -> None:
         """Index the boundaries.
 
         Args:
             rows: the step's rows in execution order.
             before: the last boundary row of each stream before this step, by component.
+            following: rows of the next step, where this one ends without a boundary.
         """
         self._before = before
+        self._after: dict[str, Row] = {}
+        for row in following:
+            if row.group is Group.RNG:
+                self._after.setdefault(row.component, row)
         self._boundaries: dict[str, list[tuple[int, Row]]] = {}
         for index, row in enumerate(rows):
             if row.group is Group.RNG:
@@ -44,6 +51,8 @@ class Streams:
         boundaries = self._boundaries.get(stream, [])
         earlier = [row for place, row in boundaries if place < index]
         later = [row for place, row in boundaries if place > index]
+        if not later and stream in self._after:
+            later = [self._after[stream]]
         # Draws for a batch may fall before the step's first boundary, so the last state of
         # the step before counts as the earlier side too.
         previous = earlier[-1] if earlier else self._before.get(stream)
@@ -79,6 +88,20 @@ class Streams:
             # A batch is drawn before the step's first boundary: of that nothing was recorded.
             return True if earlier and moved(earlier[0], last) else None
         return moved(previous, last)
+
+
+def with_what_follows(
+    steps: Iterable[Sequence[Row]],
+) -> Iterator[tuple[Sequence[Row], Sequence[Row]]]:
+    """Every step's rows; with those of init also the next one's, as init ends at no boundary."""
+    iterator = iter(steps)
+    for rows in iterator:
+        following: Sequence[Row] = ()
+        if rows and rows[0].step == INIT_STEP:
+            following = next(iterator, ())
+        yield rows, following
+        if following:
+            yield following, ()
 
 
 def moved(before: Row, after: Row) -> bool:

@@ -7,7 +7,7 @@ hold the answer, the walk takes the ``not_recorded`` branch and says so in the t
 from bisect_debugger.causality import circumstances, operator_looks
 from bisect_debugger.causality.causes import Cause
 from bisect_debugger.causality.nodes import EITHER, YES, Leaf, Node, ask
-from bisect_debugger.causality.tree_computed import COMPUTED
+from bisect_debugger.causality.tree_computed import COMPUTED, GATHERED_QUESTION
 from bisect_debugger.causality.tree_gradient import GRADIENT
 from bisect_debugger.causality.tree_written import WRITTEN
 
@@ -62,10 +62,15 @@ TREE: dict[str, Node] = {
     "fed-threads": ask(
         "Were there several threads that may have made it?",
         "several_threads",
-        "fed-drawn",
+        "fed-gathered",
         "fed-renumbered",
         judged=YES,
     ),
+    # Threads that draw from one stream in turns make other results, and not the same ones.
+    "fed-gathered": ask(
+        GATHERED_QUESTION, "works_on_other_results", "gathered-batch", "fed-drawn", judged=YES
+    ),
+    "gathered-batch": Leaf(Cause.DATA_ORDER, "gathered-batch"),
     "fed-renumbered": ask(
         "Do other numbers stand there for the same things?",
         "is_renumbered",
@@ -294,8 +299,16 @@ TREE: dict[str, Node] = {
         "Does the optimizer visit its parameters in another order?",
         "order_differs",
         "optimizer-order",
-        "optim-first",
+        "optim-memory",
     ),
+    "optim-memory": ask(
+        "Was memory read that nobody had written to?",
+        "read_unwritten",
+        "unwritten-state",
+        "optim-first",
+        judged=YES,
+    ),
+    "unwritten-state": Leaf(Cause.UNINITIALISED_MEMORY, "unwritten-state"),
     "optim-first": ask(
         "Did it differ in the first step already?",
         "is_first_training_step",

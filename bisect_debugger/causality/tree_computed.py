@@ -145,8 +145,14 @@ COMPUTED: dict[str, Node] = {
         "Is it only a small difference in the last digits?",
         "is_rounding",
         "forward-gathered",
-        "unexplained",
+        "loss-turns",
         judged=EITHER,
+    ),
+    "loss-turns": ask(
+        "Are the calls that made it the same in both runs, in another order?",
+        "works_on_other_results",
+        "other-turns",
+        "unexplained",
     ),
     "is-user": ask("Was it recorded by hand?", "is_user", "user-rounding", "unexplained"),
     "user-rounding": ask(

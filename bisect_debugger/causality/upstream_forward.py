@@ -235,6 +235,19 @@ def kept_outputs(place: Place) -> Origins:
     return place.ledger.kept(handed_back)
 
 
+def earlier_gradients(place: Place) -> Origins:
+    """What is computed from gradients that were taken before in the step.
+
+    A forward with weights that an inner loop adapted (`functional_call`), or an input that was
+    moved along its gradient.
+    """
+    row = place.row
+    if row.group not in (Group.FORWARD, Group.DATA) or is_loaded(row):
+        return NONE
+    groups = (Group.LOSS, Group.GRAD_OUT, Group.GRAD_SCRATCH, Group.GRAD)
+    return place.ledger.where_in_step(groups, lambda row: True)
+
+
 def _is_output(place: Place) -> bool:
     return place.row.role.startswith("out")
 

@@ -152,6 +152,29 @@ VARIANTS: dict[str, Remedy] = {
         ),
         "Handle the jobs one after the other, or in their order: the difference must vanish.",
     ),
+    "unwritten-state": Remedy(
+        "State of the optimizer is read before anybody wrote to it: it holds what stood in that "
+        "memory before.",
+        (
+            "At the line that is named, make it with zeros_like or zeros instead of empty_like, "
+            "new_empty or empty.",
+            "Where something that is no operator of torch fills it (numpy, a kernel of one's own), "
+            "check that it fills all of it, and alike in both runs.",
+        ),
+        "Fill it with zeros when it is made: if the difference is gone, this was it.",
+    ),
+    "gathered-batch": Remedy(
+        "The batch holds the same samples in another order: results of threads are put together as "
+        "they get ready.",
+        (
+            "At the line that is named, take results in the order in which they were handed out, "
+            "and not as they get ready: as_completed, imap_unordered, one queue that several "
+            "threads fill and a list that they append to have no order of their own.",
+            "Where threads draw from one generator in turns, give each of them its own.",
+            "Where it is a loop over a set or a directory listing, go over sorted() of it.",
+        ),
+        "Handle the jobs one after the other, or in their order: the batch must be equal.",
+    ),
     "raced": Remedy(
         "Threads of the program's own were at work, and what differs is no result of torch's "
         "operators alone: it comes from state that several threads read and change.",

@@ -25,7 +25,7 @@ from bisect_debugger.causality.names import (
 )
 from bisect_debugger.causality.place import Place
 from bisect_debugger.causality.rules import explain, explain_order
-from bisect_debugger.causality.streams import Streams
+from bisect_debugger.causality.streams import Streams, with_what_follows
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.runs import Buffer
@@ -167,7 +167,7 @@ class Walk:
                 no origin is dormant any more.
         """
         walked, last_step, finished = 0, -1, True
-        for rows in steps:
+        for rows, following in with_what_follows(steps):
             if walked >= limit:
                 finished = False
                 break
@@ -175,7 +175,7 @@ class Walk:
                 finished = False
                 break
             last_step = max(last_step, *(row.step for row in rows[:1]), -1)
-            self._step(rows)
+            self._step(rows, following)
             walked += 1
         return WalkResult(
             origins=tuple(self._origins),
@@ -192,20 +192,22 @@ class Walk:
             found.first_reached is None and is_of_training(found.row) for found in self._origins
         )
 
-    def _step(self, rows: Sequence[Row]) -> None:
+    def _step(self, rows: Sequence[Row], following: Sequence[Row]) -> None:
         self._ledger.begin_step()
         self._doubt.begin_step()
         self._learned = frozenset(
             number for number, found in enumerate(self._origins) if found.first_gradient
         )
-        streams = Streams(rows, self._boundaries)
+        streams = Streams(rows, self._boundaries, following)
         surroundings = _Surroundings(
             streams,
             outputs_by_content(rows),
             frozenset(row.subject for row in rows if row.group is Group.GRAD_SCRATCH),
         )
         news = self._reached_count()
-        training = self._in_disorder = False
+        training = False
+        # Where optimizers step within a backward pass, it goes on through several steps.
+        self._in_disorder &= all(row.group is not Group.FORWARD for row in rows)
         swapped = exchanged(rows)
         for index, row in enumerate(rows):
             if not row.status.diverges or index in swapped:
@@ -314,7 +316,7 @@ class Walk:
         step.
         """
         for number, found in enumerate(self._origins):
-            if written_at_once(found.row, row):
+            if written_at_once(found.row, row, self._program.trained):
                 holder = common_ancestor(found.component, row.component)
                 if holder:
                     found.component = holder

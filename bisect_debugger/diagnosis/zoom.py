@@ -209,10 +209,7 @@ def words_of(finding: OperatorFinding) -> str:
                 "and what it reads depends on whose turn came first."
             )
         case Ended.REORDERED:
-            return (
-                f"{called} works on the results of other calls in each run: the program makes the "
-                "same calls in another order."
-            )
+            return _reordered_words(called, finding)
         case Ended.MOVED:
             return f"The program goes on with {called} after it, in another turn in each run."
         case Ended.ENTERED:
@@ -242,6 +239,17 @@ def _where(operator: Operator) -> str:
     if operator.made and operator.made != operator.line:
         return f"at {line} (in {node}, made at {printable(operator.made)})"
     return f"in the backward of {line} ({node})"
+
+
+def _reordered_words(called: str, finding: OperatorFinding) -> str:
+    other_order = "the program makes the same calls in another order."
+    if not finding.differing_arguments:
+        return f"{called} works on the results of other calls in each run: {other_order}"
+    left, right = _arguments(finding)
+    return (
+        f"{called} is given {left} in the first run and {right} in the second, and each run gives "
+        f"what the other gives to another call of it: {other_order}"
+    )
 
 
 def _arguments(finding: OperatorFinding) -> tuple[str, str]:

@@ -161,30 +161,31 @@ class UneditedRecording(Recording):
 
     def _introduce(self, module: torch.nn.Module) -> None:
         """A module without a name is called: find the outermost one that holds it."""
-        if self._comes_too_early(module):
+        early = self.recorder.step == schema.INIT_STEP and not self.recorder.is_steppers()
+        if early and not self._early:
             return
-        reached = search(sys._getframe())
-        for path, root in reached.roots_of([module]):
+        roots = search(sys._getframe()).roots_of([module])
+        if early and not self._is_all_that_is_trained([root for _, root in roots] or [module]):
+            return
+        for path, root in roots:
             self._cover_root(path, root)
         if module not in self.names.modules:
             self._cover_root(type(module).__name__, module)
 
-    def _comes_too_early(self, module: torch.nn.Module) -> bool:
-        """A thread beside the training calls a module that no optimizer holds, before init ends.
+    def _is_all_that_is_trained(self, roots: list[torch.nn.Module]) -> bool:
+        """Everything that optimizers hold lies in these modules.
 
-        Whether it does so before the training names what its variables lead to is chance, and so
-        would be the names that both are given.
+        Before init ends a thread beside the training names nothing else. Which thread calls its
+        module first, and whether before the training names what its variables lead to, is chance,
+        and so would be the order of several models, and the names of what no optimizer holds.
         """
-        return (
-            self.recorder.step == schema.INIT_STEP
-            and not self.recorder.is_steppers()
-            and not any(
-                parameter in self._early
-                for _, each in modules_below(module)
-                for parameter in each._parameters.values()
-                if parameter is not None
-            )
-        )
+        held = {
+            id(parameter)
+            for root in roots
+            for _, each in modules_below(root)
+            for parameter in each._parameters.values()
+        }
+        return all(id(parameter) in held for parameter in self._early)
 
     def _cover_root(self, path: str, root: torch.nn.Module) -> None:
         added = self.names.add_root(self._free_name(path, root), root)

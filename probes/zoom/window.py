@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
-from torch._C import _len_torch_dispatch_stack
+from torch._C import _current_graph_task_id, _get_dispatch_stack_at, _len_torch_dispatch_stack
 from torch.utils._python_dispatch import _push_mode
 
 from bisect_debugger.errors import printable
@@ -97,6 +97,9 @@ class Zoom:
         if step in (INIT_STEP, 0):
             self._mode.memory = self._memory
         log.refused = _why_not()
+        if _current_graph_task_id() != -1:
+            # Torch puts the modes of a backward pass back behind each of its nodes.
+            log.refused = "an optimizer stepped within the backward pass before it"
         if not log.refused:
             _push_mode(self._mode)
             self._threads = InThreads(self._mode)
@@ -147,6 +150,8 @@ def _why_not() -> str:
     backends = [] if compiler is None else list(compiler.cached_backends.values())
     if any(callable(backend) for backend in backends):
         return "the program is compiled with torch.compile"
-    if _len_torch_dispatch_stack():
+    stack = (_get_dispatch_stack_at(index) for index in range(_len_torch_dispatch_stack()))
+    # One of ours stays there until the end of a backward pass within which its step was closed.
+    if not all(isinstance(mode, OperatorMode) for mode in stack):
         return "the program has a dispatch mode of its own"
     return ""

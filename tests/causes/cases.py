@@ -322,5 +322,6 @@ CLEAN: tuple[Clean, ...] = (
     Clean("clean_evaluator", "CNN", "a thread beside the training with a model of its own"),
     Clean("clean_replicas", "MLP", "threads that copy the model for each of their jobs"),
     Clean("clean_kept_copies", "MLP", "threads that keep a copy of the model and load it anew"),
+    Clean("clean_peers", "MLP", "several models that begin in threads, stepped by one"),
     Clean("clean_plateau", "MLP", "a closure, and an end that the loss decides"),
 )

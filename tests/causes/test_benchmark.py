@@ -30,6 +30,7 @@ UNALARMING = (
     "clean_futures",
     "clean_replicas",
     "clean_kept_copies",
+    "clean_peers",
 )
 
 

@@ -11,7 +11,7 @@ from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import SeedingCall
 from bisect_debugger.runs.operators import Operator
 from bisect_debugger.twins.operators import Ended, OperatorFinding
-from tests.unit.test_tree import FACTS, case, row
+from tests.unit.test_tree import FACTS, case, difference, row
 
 LOSS, OUTPUT = row(Group.LOSS, role="loss", step=3), row(Group.FORWARD, step=3)
 UNSEEDED = replace(
@@ -77,3 +77,35 @@ def test_the_numbers_are_told_as_they_were_given() -> None:
         "yes",
         "aten::mul at train.py:9 is given p=0.1 against p=0.2",
     )
+
+
+def test_state_that_nobody_wrote_is_memory_and_not_the_optimizer() -> None:
+    state = replace(case(row(Group.OPTIM, subject="net.m.x", step=2)), first_step=0)
+    found = conclude(replace(state, operator=began(Ended.UNWRITTEN)))
+    assert found.leaf.cause is Cause.UNINITIALISED_MEMORY
+    assert conclude(replace(state, operator=began(Ended.KERNEL))).leaf.cause is (
+        Cause.OPTIMIZER_STATE
+    )
+
+
+@pytest.mark.parametrize(
+    ("ended", "cause"),
+    [(Ended.REORDERED, Cause.DATA_ORDER), (Ended.ENTERED, Cause.PREFETCH_INTERLEAVING)],
+)
+def test_results_that_threads_hand_in_are_ordered_and_not_drawn(ended: Ended, cause: Cause) -> None:
+    """A stream that something else drew from meanwhile says nothing of them."""
+    samples = replace(
+        case(row(Group.DATA, thread=3)),
+        step_rows=(row(Group.DATA, thread=3), row(Group.FORWARD)),
+        rearranged="4 of 4 entries of the first run are met in the second at another place",
+        drawn_for=("rng.torch_cpu",),
+        operator=began(ended),
+    )
+    assert conclude(samples).leaf.cause is cause
+
+
+def test_a_loss_of_calls_in_another_order_is_explained() -> None:
+    found = conclude(
+        replace(case(LOSS), difference=difference(0.3), operator=began(Ended.REORDERED))
+    )
+    assert found.leaf.cause is Cause.CONTROL_FLOW

@@ -106,3 +106,26 @@ def test_what_is_descended_by_hand_is_owed_to_the_gradients_of_its_step(tmp_path
         ]
 
     assert origins(twins(tmp_path, steps)) == [(0, "data.net.in[0]")]
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_a_model_that_no_optimizer_trains_is_written_as_a_whole(
+    tmp_path: Path, trained: bool
+) -> None:
+    """An average that a thread keeps: one fault, and not one for each of its layers."""
+
+    def steps(fault: int) -> Steps:
+        def part(name: str, seed: int) -> Made:
+            # Nobody could have copied the one from the other.
+            shape = (3, 4 + "abc".index(name))
+            return Made(Group.PARAM, f"mean.{name}.w", seed, f"mean.{name}", "w", shape=shape)
+
+        written = [part("a", 3 + 500 * fault), part("b", 4), part("c", 5 + 500 * fault)]
+        grad = Made(Group.GRAD, "mean.b.w.grad", 30, "mean.b", "w", "mean.b.w")
+        return [
+            [weight("q", 1), *(part(name, 2) for name in "abc")],
+            [batch(10, "q"), out("q", 11), *([grad] if trained else []), *written],
+        ]
+
+    found = [origin.component for origin in twins(tmp_path, steps).origins]
+    assert found == (["mean.a", "mean.c"] if trained else ["mean"])

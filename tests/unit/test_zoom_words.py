@@ -27,3 +27,12 @@ def test_an_argument_that_differs_is_told_whole() -> None:
     assert words_of(OperatorFinding(Ended.ARGUMENTS, a, b)) == (
         "aten::sum at model.py:7 is given dim=[0, 1] in the first run and dim=[0, 2] in the second."
     )
+
+
+def test_numbers_that_calls_exchanged_are_told_as_an_order() -> None:
+    a, b = _sum("self=*, dim=[0, 1]"), _sum("self=*, dim=[0, 2]")
+    assert words_of(OperatorFinding(Ended.REORDERED, a, b)) == (
+        "aten::sum at model.py:7 is given dim=[0, 1] in the first run and dim=[0, 2] in the "
+        "second, and each run gives what the other gives to another call of it: the program makes "
+        "the same calls in another order."
+    )
