@@ -153,7 +153,7 @@ class Walk:
         self._first_visible: Row | None = None
         self._differing = 0
         self._reordered: int | None = None
-        self._in_disorder = False
+        self._in_disorder = self._sees_forward = False
         self._learned: Origins = NONE
         self._quiet_steps = 0
 
@@ -207,7 +207,9 @@ class Walk:
         news = self._reached_count()
         training = False
         # Where optimizers step within a backward pass, it goes on through several steps.
-        self._in_disorder &= all(row.group is not Group.FORWARD for row in rows)
+        forward = any(row.group is Group.FORWARD for row in rows)
+        self._in_disorder &= self._sees_forward and not forward
+        self._sees_forward |= forward
         swapped = exchanged(rows)
         for index, row in enumerate(rows):
             if not row.status.diverges or index in swapped:

@@ -185,7 +185,11 @@ class UneditedRecording(Recording):
             for _, each in modules_below(root)
             for parameter in each._parameters.values()
         }
-        return all(id(parameter) in held for parameter in self._early)
+        try:
+            return all(id(parameter) in held for parameter in self._early)
+        except RuntimeError:
+            # The training is building another optimizer just now.
+            return False
 
     def _cover_root(self, path: str, root: torch.nn.Module) -> None:
         added = self.names.add_root(self._free_name(path, root), root)
