@@ -14,7 +14,9 @@ def test_what_stands_before_the_first_of_such_steps_is_seen(tmp_path: Path) -> N
     model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
     each = {one: torch.optim.SGD([one], 0.1) for one in model.parameters()}
     for parameter in each:
-        parameter.register_post_accumulate_grad_hook(lambda one: each[one].step())
+        parameter.register_post_accumulate_grad_hook(  # type: ignore[no-untyped-call]
+            lambda one: each[one].step()
+        )
     run = tmp_path / "a.h5"
     with probes.attach(model, list(each.values()), out=run, zoom=True):
         for _ in range(2):
