@@ -139,6 +139,7 @@ def _permuted(pair: Pair, row: Row) -> bool | None:
     left, right = pair.values(row)
     if left is None or right is None:
         return None
-    if left.shape != right.shape or left.ndim == 0 or left.shape[0] < 2:
+    alike = left.shape == right.shape and left.dtype == right.dtype
+    if not alike or left.ndim == 0 or left.shape[0] < 2:
         return False
     return bool((np.sort(entries(left)) == np.sort(entries(right))).all())
