@@ -11,10 +11,11 @@ from bisect_debugger.causality.tree_computed import WRITTEN_OUTSIDE
 from bisect_debugger.causality.walk import Found, WalkResult
 from bisect_debugger.diagnosis.cases import case_of
 from bisect_debugger.diagnosis.ending import origin_of_ends
-from bisect_debugger.diagnosis.ends import verdict_of_ends
+from bisect_debugger.diagnosis.ends import judged_by_ends
 from bisect_debugger.diagnosis.evidence import evidence_sentences
 from bisect_debugger.diagnosis.findings import recalled
 from bisect_debugger.diagnosis.generators import drawn_by, drawn_from
+from bisect_debugger.diagnosis.judged import Judged
 from bisect_debugger.diagnosis.merging import one_per_fault
 from bisect_debugger.diagnosis.model import (
     Alternative,
@@ -38,7 +39,7 @@ from bisect_debugger.diagnosis.survey import (
     window_opening,
 )
 from bisect_debugger.diagnosis.threads import RACED_WORDS, stepped_otherwise
-from bisect_debugger.diagnosis.tolerance import Judged, within_tolerance
+from bisect_debugger.diagnosis.tolerance import within_tolerance
 from bisect_debugger.diagnosis.trail import search_trail
 from bisect_debugger.diagnosis.zoom import Zoomed
 from bisect_debugger.errors import OneRunOnly
@@ -109,7 +110,7 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
         pairs=(),
         remarks=(*remarks_on(pair, walk), *zoomed.remarks),
     )
-    diagnosis = replace(diagnosis, trail=search_trail(pair, walk, diagnosis))
+    diagnosis = replace(diagnosis, trail=search_trail(pair, walk, diagnosis, training))
     verdict = PairVerdict(
         str(pair.a.path),
         str(pair.b.path),
@@ -124,10 +125,15 @@ def _verdict(pair: Pair, walk: WalkResult, training: int | None, tolerance: floa
     # Where a run stopped within a step, all that it had done of it may be equal.
     equal_so_far = training == pair.stopped_row and walk.first_training is None
     if training is None or equal_so_far:
-        return Judged(verdict_of_ends(pair))
+        return judged_by_ends(pair, Verdict.BIT_EQUAL)
     if tolerance is None:
         return Judged(Verdict.DIVERGED)
-    return within_tolerance(pair, training, tolerance)
+    judged = within_tolerance(pair, training, tolerance)
+    return (
+        judged_by_ends(pair, judged.verdict)
+        if judged.verdict is Verdict.WITHIN_TOLERANCE
+        else judged
+    )
 
 
 def _summary(run: Run) -> RunSummary:

@@ -7,9 +7,18 @@ from bisect_debugger.format.words import step_words
 from bisect_debugger.twins import Pair
 
 
-def search_trail(pair: Pair, walk: WalkResult, diagnosis: Diagnosis) -> tuple[TrailStep, ...]:
-    """Questions, evidence and answers from "were both recorded" to the cause."""
-    trail = [_completeness(pair), _first_step(pair, diagnosis)]
+def search_trail(
+    pair: Pair, walk: WalkResult, diagnosis: Diagnosis, training: int | None
+) -> tuple[TrailStep, ...]:
+    """Questions, evidence and answers from "were both recorded" to the cause.
+
+    Args:
+        pair: the twins.
+        walk: what the walk found.
+        diagnosis: all but its trail and its sentence.
+        training: the first common row in which training differs, or None.
+    """
+    trail = [_completeness(pair), _first_step(pair, diagnosis, training)]
     if diagnosis.onset is None:
         return tuple(trail)
     if diagnosis.onset.buffer:
@@ -49,12 +58,15 @@ def _completeness(pair: Pair) -> TrailStep:
     return TrailStep("Were both runs recorded to their end?", evidence, answer, "complete")
 
 
-def _first_step(pair: Pair, diagnosis: Diagnosis) -> TrailStep:
+def _first_step(pair: Pair, diagnosis: Diagnosis, training: int | None) -> TrailStep:
     question = "Which step differs first?"
     evidence = f"binary search over the running digests of {pair.step_count} steps"
-    if diagnosis.onset is None:
+    if diagnosis.onset is not None:
+        return TrailStep(question, evidence, step_words(diagnosis.onset.step), "first-step")
+    # Where a run stopped within a step, all that it had done of it may be equal.
+    if training is None or training == pair.stopped_row:
         return TrailStep(question, evidence, "none of them in training", "first-step")
-    return TrailStep(question, evidence, step_words(diagnosis.onset.step), "first-step")
+    return TrailStep(question, evidence, step_words(pair.step_number(training)), "first-step")
 
 
 def _origins(walk: WalkResult, diagnosis: Diagnosis) -> TrailStep:

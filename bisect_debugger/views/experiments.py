@@ -66,9 +66,9 @@ def none_lines(diagnosis: Diagnosis, elsewhere: tuple[Path, Path] | None) -> lis
     if elsewhere is not None:
         shown = (printable(str(path), 1000) for path in elsewhere)
         return [*_ELSEWHERE.format(*shown).splitlines(), *isolation_lines(diagnosis)]
-    if diagnosis.verdict is Verdict.DIVERGED:
-        return [_NONE_RUN, *isolation_lines(diagnosis)]
-    return [_NOTHING_DIVERGED]
+    if diagnosis.verdict is Verdict.BIT_EQUAL:
+        return [_NOTHING_DIVERGED]
+    return [_NONE_RUN, *isolation_lines(diagnosis)]
 
 
 def experiment_table(diagnosis: Diagnosis) -> tuple[ExperimentRow, ...]:
