@@ -1,10 +1,16 @@
 """The trail: the search as it was walked, and then the tree for the first origin."""
 
 from bisect_debugger.causality.walk import WalkResult
-from bisect_debugger.diagnosis.model import Diagnosis, TrailStep
+from bisect_debugger.diagnosis.model import Diagnosis, Origin, TrailStep
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.twins import Pair
+
+FORK = "origins"
+"""Node of the search at which every origin takes its own way through the tree."""
+
+CONCLUSION = "cause"
+"""Node at which the way of an origin ends."""
 
 
 def search_trail(
@@ -33,16 +39,18 @@ def search_trail(
         )
         trail.append(_origins(walk, diagnosis))
     for origin in diagnosis.origins[:1]:
-        trail += origin.trail
-        trail.append(
-            TrailStep(
-                f"What kind of fault is {printable(origin.component)}?",
-                origin.evidence[0],
-                origin.cause.value,
-                "cause",
-            )
-        )
+        trail += (*origin.trail, conclusion_of(origin))
     return tuple(trail)
+
+
+def conclusion_of(origin: Origin) -> TrailStep:
+    """Where the way of an origin ended: in its cause, as it is known now."""
+    return TrailStep(
+        f"What kind of fault is {printable(origin.component)}?",
+        origin.evidence[0] if origin.evidence else "",
+        origin.cause.value,
+        CONCLUSION,
+    )
 
 
 def _completeness(pair: Pair) -> TrailStep:
@@ -76,5 +84,5 @@ def _origins(walk: WalkResult, diagnosis: Diagnosis) -> TrailStep:
         f"{walk.differing} differing events in {walk.steps_walked} differing steps, the rest are "
         "carriers",
         f"{len(diagnosis.origins)}: {names}",
-        "origins",
+        FORK,
     )
