@@ -47,6 +47,12 @@ def test_an_experiment_says_what_it_did_and_what_follows() -> None:
     assert "In isolation, backward: 17 of 20 different." in text
 
 
+def test_a_knob_of_another_version_is_shown_and_may_be_the_one() -> None:
+    (row,) = experiment_table(diagnosis(experiments=(Experiment(("new\x1b",), 3, 3, ()),)))
+    assert row.did == ("new\\x1b: a knob that this version does not know",)
+    assert row.takes_away
+
+
 def test_why_there_are_no_experiments_is_said() -> None:
     assert experiment_lines(equal_diagnosis())[0].startswith("Nothing diverged in the training")
     none_run = "No experiment was run on these twins."
