@@ -33,6 +33,7 @@ from bisect_debugger.diagnosis.remarks import remarks_on
 from bisect_debugger.diagnosis.seeding import seeding_source
 from bisect_debugger.diagnosis.sentence import sentence_of
 from bisect_debugger.diagnosis.survey import (
+    events_before,
     first_training_row,
     last_compared_row,
     walk_pair,
@@ -147,9 +148,10 @@ def _summary(run: Run) -> RunSummary:
 
 
 def _compared(pair: Pair) -> Compared:
-    first, last = pair.step_number(0), pair.step_number(last_compared_row(pair))
+    end = last_compared_row(pair) + 1
+    first, last = pair.step_number(0), pair.step_number(end - 1)
     uncovered = dict.fromkeys((*pair.a.facts.uncovered, *pair.b.facts.uncovered))
-    events = min(pair.a.event_count, pair.b.event_count)
+    events = events_before(pair, end)
     return Compared(first, last, events, tuple(uncovered), window_opening(pair), _cleared(pair))
 
 

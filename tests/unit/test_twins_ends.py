@@ -9,6 +9,7 @@ from torch import nn
 
 import probes
 from bisect_debugger.diagnosis import Verdict, diagnose, diagnose_pair
+from bisect_debugger.diagnosis.survey import events_before
 from bisect_debugger.errors import NotComparable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import END_INCOMPLETE, END_STOPPED
@@ -119,6 +120,19 @@ def test_what_differs_before_a_run_died_is_found(tmp_path: Path) -> None:
     found = diagnose([a, b])
     assert found.verdict is Verdict.DIVERGED
     assert [origin.buffer for origin in found.origins] == ["net.a.out"]
+
+
+def test_events_are_counted_over_the_compared_steps_alone(tmp_path: Path) -> None:
+    a = run_of(tmp_path / "a.h5", 5)
+    late = Header(level="full", window="3:")
+    steps: list[list[Made]] = [[weight("net.a", 1)], *([] for _ in range(3)), step(3), step(4)]
+    b = write_made(tmp_path / "b.h5", steps, header=late)
+    with open_pair(a, b) as pair:
+        assert events_before(pair, 1) == 1
+        assert events_before(pair, pair.step_count) == 7
+    c, d = (stopped_in_step_1(tmp_path / f"{name}.h5", step(1)) for name in "cd")
+    compared = diagnose([c, d]).compared
+    assert (compared.last_step, compared.events) == (0, 4)
 
 
 def trained(path: Path, **options: Any) -> Path:
