@@ -193,7 +193,8 @@ def _zoomed_origin(pair: Pair, found: Found, zoomed: Zoomed) -> Origin:
 def _origin(pair: Pair, found: Found, began: OperatorFinding | None = None) -> Origin:
     case = drawn_by(replace(case_of(pair, found), operator=began))
     conclusion = conclude(case)
-    if conclusion.leaf.variant == WRITTEN_OUTSIDE:
+    # A leaf of one's own may name the variant where nobody writes.
+    if conclusion.leaf.variant == WRITTEN_OUTSIDE and case.written_outside:
         found = _blamed(found, case.written_outside[0])
     elif found.component == found.row.component:
         found = _blamed(found, made_by(found.row, case.step_rows))
