@@ -90,7 +90,7 @@ def test_without_values_it_is_said(tmp_path: Path) -> None:
     b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))), level="digest")
     found = everything(a, b)
     assert found["Values of origin 1, net.head.out in step 1"] == [
-        "The contents differ, float32[4, 4], and no values were recorded: record at level full to "
+        "The contents differ, float32[3,4], and no values were recorded: record at level full to "
         "see them."
     ]
 
