@@ -245,6 +245,11 @@ class BisectApp(App[BisectError | None]):
         """Explain the screen that is looked at."""
         self._later(self.navigator.explain)
 
+    def action_help_quit(self) -> None:
+        """What ctrl+c does: say how to leave, where answers stand."""
+        if self._opened:
+            self.say("q: leave")
+
     async def action_back(self) -> None:
         """Clear the filter where one hides events; else go back to where we came from."""
         self._later(self.navigator.back)
