@@ -14,7 +14,8 @@ from pathlib import Path
 from bisect_debugger.commands.output import say, write
 from bisect_debugger.commands.terminal import is_ascii_only, opens_ui
 from bisect_debugger.diagnosis import Diagnosis, diagnose_pair
-from bisect_debugger.errors import BisectError, UsageError, printable
+from bisect_debugger.driver.outcome import TrainerFailed
+from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.note import render_note
 from bisect_debugger.report.text import render_diagnosis
 from bisect_debugger.twins import open_pair
@@ -26,12 +27,6 @@ _ORIGINS = {"agent.outcome_head", "agent.iqn_head.tau_sampler"}
 
 _LAST_LINES = 5
 _LINE_CHARACTERS = 1_000
-
-
-class TrainerFailed(BisectError):
-    """The trainer itself ended with an error."""
-
-    exit_code = 4
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

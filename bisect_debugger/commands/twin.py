@@ -112,6 +112,9 @@ def _watched(plan: Plan, arguments: argparse.Namespace) -> TwinResult:
         narrate(f"{in_columns(line, sys.stderr)}\n")
     if left.error is not None:
         raise left.error
+    if not results:
+        # A driver that hangs in the system was told to end, and is not waited for any longer.
+        raise KeyboardInterrupt
     return results[0]
 
 

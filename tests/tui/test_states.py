@@ -255,6 +255,12 @@ async def test_code_that_was_recorded_goes_before_what_lies_here(tmp_path: Path)
         assert "aten::add at model.py:31" in text
         assert "> 31      return x + \\x1b[2Jy" in text
         assert "- environment: both ran on one machine" in text
+        # Lines that hold nothing, around another place than the one that is named.
+        blank = replace(zoom, excerpt=Excerpt(1, ("", "")))
+        app.session.diagnosis = replace(found, origins=(replace(origin, zoom=blank),))
+        app.navigator.forget()
+        await press(pilot, "1")
+        assert "aten::add at model.py:31" in screen_text(app)
 
 
 async def test_cells_say_where_the_events_of_threads_are(tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ from textual import on
 from textual.containers import Vertical
 from textual.widget import Widget
 
+from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import NAME_BYTES
 from bisect_debugger.format.words import step_words
 from bisect_debugger.tui.filters import NameFilter, Order, occurs, select
 from bisect_debugger.tui.look import Look
@@ -272,7 +274,10 @@ class BuffersScreen(BaseScreen):
 
     def copied_text(self) -> str:
         """The listed events."""
-        return "\n".join(f"{row.status.symbol} {row.group.label} {row.name}" for row in self.listed)
+        return "\n".join(
+            f"{row.status.symbol} {row.group.label} {printable(row.name, NAME_BYTES)}"
+            for row in self.listed
+        )
 
 
 def row_line(row: Row, width: int, look: Look) -> Text:

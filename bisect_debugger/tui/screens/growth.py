@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from textual.widget import Widget
 
+from bisect_debugger.diagnosis import Verdict
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.tui.screens.base import BaseScreen
@@ -43,10 +44,10 @@ class GrowthScreen(BaseScreen):
         pane.focus()
         diagnosis = await self.session.diagnose()
         if diagnosis.onset is None:
-            pane.show(
-                "Nothing diverged in training, so nothing grows. Choose a buffer (4) and press 7 "
-                "to follow it."
-            )
+            known = "Nothing diverged in training, so nothing grows."
+            if diagnosis.verdict is not Verdict.BIT_EQUAL:
+                known = "No first divergence is known."
+            pane.show(f"{known} Choose a buffer (4) and press 7 to follow it.")
             self.set_status("1: what was compared")
         elif not diagnosis.onset.buffer:
             pane.show(

@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from bisect_debugger.diagnosis.model import Diagnosis, Origin
+from bisect_debugger.diagnosis.model import Diagnosis, Origin, Verdict
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.report.text import compared_words, dormancy_words, render_diagnosis
@@ -154,7 +154,8 @@ class VerdictScreen(BaseScreen):
         )
 
     async def _tell_what_was_compared(self, diagnosis: Diagnosis) -> None:
-        lines = [*hint_lines(diagnosis), "", *compared_lines(await self.session.compared())]
+        hints = hint_lines(diagnosis)
+        lines = [*hints, *[""] * bool(hints), *compared_lines(await self.session.compared())]
         lines += ["", *(printable(remark, 1000) for remark in diagnosis.remarks)]
         lines.append(compared_words(diagnosis))
         detail = self.query_one("#detail", Prose)
@@ -169,7 +170,8 @@ class VerdictScreen(BaseScreen):
         self.query_one("#origins", VirtualTable).refresh()
 
     def _sentence(self, diagnosis: Diagnosis) -> Text:
-        status = Status.DIFFERS if diagnosis.onset is not None else Status.EQUAL
+        equal = diagnosis.verdict is Verdict.BIT_EQUAL
+        status = Status.EQUAL if equal else Status.DIFFERS
         verdict = diagnosis.sentence.partition(":" if not diagnosis.origins else ".")[0]
         text = Text(diagnosis.sentence)
         text.stylize(f"bold {self.look.colour(status)}", 0, len(verdict))
@@ -272,7 +274,7 @@ def _code_lines(origin: Origin, code: Code) -> list[str]:
     if recorded:
         meant = next((at for at, line in enumerate(recorded) if line.startswith(MARK)), 0)
         lines = recorded[max(0, meant - _CODE_AROUND) :][:_CODE_LINES]
-        while lines[-1].strip().isdecimal():
+        while lines and lines[-1].strip().isdecimal():
             # A number alone: a blank line of the source.
             lines.pop()
         return [operator_words(origin), *lines]
