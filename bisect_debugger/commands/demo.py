@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from bisect_debugger.commands.output import say, write
-from bisect_debugger.commands.terminal import opens_ui
+from bisect_debugger.commands.terminal import is_ascii_only, opens_ui
 from bisect_debugger.diagnosis import Diagnosis, diagnose_pair
 from bisect_debugger.driver.outcome import TrainerFailed
 from bisect_debugger.errors import UsageError, printable
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.no_tui and opens_ui(sys.stdin, sys.stdout, sys.stderr):
         from bisect_debugger.tui import show
 
-        show(*paths)
+        show(*paths, ascii_only=is_ascii_only(sys.stderr))
     else:
         opening = shlex.join(["bisect-debugger", "open", *map(str, paths)])
         _narrate(f"browse it with: {opening}")

@@ -64,7 +64,6 @@ class BufferScreen(BaseScreen):
     async def show_row(self, row: Row, place: int = 0) -> None:
         """Show one event, around the differing element of this number."""
         self._view = await self.session.buffer(row, place)
-        self.set_title(f"Buffer: {elide(row.name, max(20, self.app.size.width - 30))}")
         self._paint(scroll=place == 0)
 
     async def next_divergence(self, forward: bool) -> None:
@@ -88,6 +87,7 @@ class BufferScreen(BaseScreen):
         if view is None:
             return
         row, where = view.row, ""
+        self.set_title(f"Buffer: {elide(row.name, max(20, self.app.size.width - 30))}")
         if view.places > 1:
             where = f"element {view.place + 1:,} of {view.places:,} that differ (n N)  "
         tail = f"{step_words(row.step)}, {row.group.label}, {row.status.word}"

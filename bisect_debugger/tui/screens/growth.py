@@ -65,7 +65,7 @@ class GrowthScreen(BaseScreen):
 
     async def _follow(self, key: tuple[Group, str]) -> None:
         self._key, self._growth = key, None
-        self.set_title(f"Growth: {elide(key[1], max(12, self.app.size.width - 30))}")
+        self._head(key[1])
         diagnosis = await self.session.diagnose()
         onset = diagnosis.onset.step if diagnosis.onset else 0
         row = await self.session.row_of_step(onset) or 0
@@ -82,6 +82,7 @@ class GrowthScreen(BaseScreen):
         growth = self._growth
         if growth is None:
             return
+        self._head(growth.name)
         pane = self.query_one("#main", Prose)
         width = max(24, self.app.size.width - 2)
         words = growth_words(growth)
@@ -95,6 +96,9 @@ class GrowthScreen(BaseScreen):
         looked = len(growth.points)
         which = "every step" if looked == growth.steps else f"{looked} of {growth.steps:,} steps"
         self.set_status(f"{which}  {growth.group.label}  {printable(growth.name, 200)}")
+
+    def _head(self, name: str) -> None:
+        self.set_title(f"Growth: {elide(name, max(12, self.app.size.width - 30))}")
 
     def copied_text(self) -> str:
         """Step and value, a line each."""

@@ -30,6 +30,10 @@ _ORIGINS_LOW = 3
 _CODE_AROUND = 2
 _CODE_LINES = 2 * _CODE_AROUND + 1
 _TOLD_EVERY_SECONDS = 0.5
+_PROVE = (
+    "Not proven: `bisect-debugger twin --explain -- CMD` runs the trainer again with one condition "
+    "changed at a time, and says which change takes the divergence away."
+)
 
 
 class VerdictScreen(BaseScreen):
@@ -94,10 +98,15 @@ class VerdictScreen(BaseScreen):
         self._list(0)
         self.query_one("#side", Prose).show_indented(render_diagnosis(diagnosis, trail=True))
         self.repaint()
+        # One line has nowhere to move to: the keys go to the text below it.
+        is_alone = len(self._origins) == 1 and not self._streams
+        if is_alone:
+            self.query_one("#detail", Prose).focus()
         if not diagnosis.origins:
             await self._tell_what_was_compared(diagnosis)
         if self._origins:
-            hints: tuple[str, ...] = ("enter: values", "2: why", "3: steps", "tab: scroll the text")
+            scroll = "down: more text" if is_alone else "tab: scroll the text"
+            hints: tuple[str, ...] = ("enter: values", "2: why", "3: steps", scroll)
         else:
             hints = ("3: all steps", "0: the runs")
         self.set_status(*hints, "x: write the note")
@@ -203,8 +212,10 @@ class VerdictScreen(BaseScreen):
     async def _detail(self, origin: Origin) -> None:
         code = await self.session.code(origin)
         inside = origin in self._origins
-        hints = hint_lines(self._diagnosis) if self._diagnosis is not None and inside else []
-        self.query_one("#detail", Prose).show(_told(origin, hints, code))
+        found = self._diagnosis if inside else None
+        hints = hint_lines(found) if found is not None else []
+        provable = found is not None and not found.experiments
+        self.query_one("#detail", Prose).show(_told(origin, hints, code, provable=provable))
 
     def go_in(self, index: int) -> None:
         """Show the values of the origin, or what a line stands for."""
@@ -219,7 +230,7 @@ class VerdictScreen(BaseScreen):
         return render_diagnosis(self._diagnosis) if self._diagnosis else ""
 
 
-def _told(origin: Origin, hints: Sequence[str], code: Code) -> Group:
+def _told(origin: Origin, hints: Sequence[str], code: Code, *, provable: bool) -> Group:
     """What there is to say about an origin; what to do and the code come first, and into view."""
     parts: list[RenderableType] = []
     if origin.advice:
@@ -234,6 +245,8 @@ def _told(origin: Origin, hints: Sequence[str], code: Code) -> Group:
     parts.append(Text(f"{dormancy_words(origin)}\n"))
     parts += _listed("Then", [printable(line, 2000) for line in origin.advice[1:]])
     parts.append(Text(f"What would confirm it: {printable(origin.confirm, 2000)}\n"))
+    if provable:
+        parts.append(Text(f"{_PROVE}\n"))
     others = [f"{x.cause.value}: {printable(x.why, 400)}" for x in origin.alternatives]
     parts += _listed("What else it could be", others)
     return Group(*parts, *([] if is_known else where))
