@@ -108,6 +108,14 @@ def _listen(heard: int, child: int) -> bool:
     return True
 
 
+def _stop_with(child: int) -> None:
+    """Stop where the child did: a shell waits for this process, and gets the terminal back then."""
+    with contextlib.suppress(ChildProcessError):
+        if os.waitid(os.P_PID, child, os.WSTOPPED | os.WNOHANG) is not None:
+            os.kill(os.getpid(), signal.SIGSTOP)
+            os.kill(child, signal.SIGCONT)
+
+
 @contextlib.contextmanager
 def _handing_on(child: int, interrupts: bool) -> Iterator[None]:
     """Let the child decide what an interrupt means, and pass on what only the parent is sent."""
@@ -126,6 +134,8 @@ def _handing_on(child: int, interrupts: bool) -> Iterator[None]:
             later[0].start()
 
     before = {number: signal.signal(number, hand_on) for number in _HANDED_ON}
+    if not interrupts:
+        before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda *_: _stop_with(child))
     on_interrupt = hand_on_later if interrupts else signal.SIG_IGN
     before[signal.SIGINT] = signal.signal(signal.SIGINT, on_interrupt)
     try:

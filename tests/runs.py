@@ -26,6 +26,7 @@ def write_run(
     end: str = END_COMPLETE,
     reason: str = "",
     environment: Mapping[str, str] | None = None,
+    uncovered: Sequence[str] = (),
 ) -> Path:
     """Write a run whose steps hold these events.
 
@@ -37,9 +38,12 @@ def write_run(
         end: state at the end; empty leaves the run as a killed process would.
         reason: why it is incomplete.
         environment: recorded facts.
+        uncovered: what the recording says that it did not see.
     """
     header = Header(level=level, environment=dict(environment or {"torch": "2.13.0"}))
     writer = RunWriter(path, header, flush_seconds=60.0)
+    for what in uncovered:
+        writer.uncovered(what)
     for step, events in enumerate(steps, first_step):
         for group, name, values in events:
             component, _, role = name.rpartition(".")

@@ -107,8 +107,9 @@ REMEDIES: dict[Cause, Remedy] = {
         "Values were drawn from a generator that does not follow the seed, or that was drawn "
         "from a different number of times.",
         (
-            "Give the code that draws here a generator of its own, seeded from the run's seed "
-            "(numpy.random.default_rng(seed), torch.Generator().manual_seed(seed)).",
+            "Seed the generator that draws here from the run's seed "
+            "(numpy.random.default_rng(seed), torch.Generator().manual_seed(seed)): one that is "
+            "made without a number, as by RandomState() or random.Random(), follows no seed.",
             "Do not iterate over a set of strings (a vocabulary, a list of files): its order "
             "follows PYTHONHASHSEED, which is another one in every process; sort it.",
             "Do not seed from the clock, the process id or a thread id; use a counter.",
@@ -135,13 +136,15 @@ REMEDIES: dict[Cause, Remedy] = {
         "Run both twins with PYTHONHASHSEED=0 and sorted listings: the batch must be equal.",
     ),
     Cause.PREFETCH_INTERLEAVING: Remedy(
-        "The first draws are equal and later ones are not, while every stream is well formed: "
-        "two threads draw from one source in an order that the scheduler decides.",
+        "Threads draw from one source, or hand over what they made, in an order that the "
+        "scheduler decides.",
         (
-            "Let one thread draw, or give the prefetch thread a generator of its own.",
+            "Take the results of threads in the order of their jobs, not as they get ready; let "
+            "one thread draw, or give each a generator of its own.",
             "Key the randomness by step: Generator seeded with (seed, step) instead of a stream.",
         ),
-        "Switch prefetching off (num_workers=0, no background thread): the batches must be equal.",
+        "Switch prefetching off (num_workers=0, no background thread, pools of one worker): the "
+        "batches must be equal.",
     ),
     Cause.SIMULATOR: Remedy(
         "The simulator returned something else for the same actions.",

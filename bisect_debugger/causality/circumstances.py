@@ -10,12 +10,19 @@ from bisect_debugger.format.words import step_words
 from bisect_debugger.runs import RunFacts, SeedingCall
 
 ENTROPY = "entropy"
+"""The argument of a seeding call that takes its seed from the system."""
+
+_TORCH_SEEDERS = ("torch.manual_seed", "torch.seed")
 _SEEDERS = {
     "rng.python": ("random.seed",),
     "rng.numpy": ("numpy.random.seed",),
-    "rng.torch_cpu": ("torch.manual_seed", "torch.seed"),
+    "rng.torch_cpu": _TORCH_SEEDERS,
 }
-"""Calls that seed the streams that every process has."""
+_ON_CUDA = "rng.torch_cuda"
+_CUDA_SEEDERS = (
+    *_TORCH_SEEDERS,
+    *(f"torch.cuda.{call}" for call in ("manual_seed", "manual_seed_all", "seed", "seed_all")),
+)
 
 _COMPUTING = frozenset(
     f"torch.nn.modules.{home}"
@@ -78,10 +85,7 @@ def loaded_in_this_step(case: Case) -> Finding:
 @look
 def seeded_alike(case: Case) -> Finding:
     """The last call that seeded the stream gave it the same number in both runs."""
-    calls = [
-        [call for call in facts.seeding if _seeds(call, case.row.component)]
-        for facts in (case.facts_a, case.facts_b)
-    ]
+    calls = [_seedings_until(facts, case) for facts in (case.facts_a, case.facts_b)]
     if not all(calls):
         return answered(False, "no call was seen to seed it")
     given = [each[-1].argument for each in calls]
@@ -93,7 +97,7 @@ def seeded_alike(case: Case) -> Finding:
 def seeded_otherwise(case: Case) -> Finding:
     """Calls that seeded the stream gave it numbers that the other run never gave it."""
     given = [
-        {call.argument for call in facts.seeding if _seeds(call, case.row.component)}
+        {call.argument for call in _seedings_until(facts, case)}
         for facts in (case.facts_a, case.facts_b)
     ]
     alone = [sorted(mine - yours - {ENTROPY}) for mine, yours in (given, reversed(given))]
@@ -131,7 +135,7 @@ def resumed_without_the_stream(case: Case) -> Finding:
     ]
     if not resumed:
         return answered(False, "no optimizer state was brought back by then")
-    seeded = any(_seeds(call, case.row.component) for call in case.facts_a.seeding)
+    seeded = any(_seedings_until(facts, case) for facts in (case.facts_a, case.facts_b))
     return answered(
         not seeded,
         f"{resumed[0].call} at {printable(resumed[0].location)}; the stream was "
@@ -259,10 +263,25 @@ def threads_beside(case: Case) -> tuple[str, ...]:
     )
 
 
+def seeders_of(stream: str) -> tuple[str, ...]:
+    """Calls that seed a stream that every process has; none for one of the program's own."""
+    return _CUDA_SEEDERS if stream.startswith(_ON_CUDA) else _SEEDERS.get(stream, ())
+
+
+def _seedings_until(facts: RunFacts, case: Case) -> list[SeedingCall]:
+    """Calls that seeded the stream of the origin by then; a later one explains nothing."""
+    return [
+        call
+        for call in facts.seeding
+        if call.step <= case.row.step and _seeds(call, case.row.component)
+    ]
+
+
 def _seeds(call: SeedingCall, stream: str) -> bool:
     """The call seeded this stream; one of the program's own is named after the line."""
-    if stream in _SEEDERS:
-        return call.call in _SEEDERS[stream]
+    seeders = seeders_of(stream)
+    if seeders:
+        return call.call in seeders
     return bool(call.location) and stream.endswith(f"[{call.location}]")
 
 

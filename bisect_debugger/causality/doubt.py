@@ -80,5 +80,6 @@ class Doubt:
 
 
 def _caller(row: Row) -> str:
-    """The module that was called."""
-    return root_of_batch(row.name) if row.group is Group.DATA else row.component
+    """The module that was called; of what is loaded or done for none, who returned it."""
+    entered = root_of_batch(row.name) if row.group is Group.DATA else ""
+    return entered or row.component

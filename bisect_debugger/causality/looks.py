@@ -9,6 +9,7 @@ from collections.abc import Callable
 from bisect_debugger.causality.case import Answer, Case, Finding
 from bisect_debugger.causality.names import is_action as names_an_action
 from bisect_debugger.causality.turns import turns_words
+from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
 from bisect_debugger.format.words import step_words
@@ -233,12 +234,13 @@ def streams_equal(case: Case) -> Finding:
 
 
 def stream_words(case: Case) -> list[str]:
-    """The recorded streams, of which no differing one was drawn from, in words."""
+    """The recorded streams, of which no differing one was drawn from, in words to be shown."""
     differing = (*case.differing_streams, *case.idle_streams)
     equal = [stream for stream in case.recorded_streams if stream not in differing]
-    words = [f"equal: {', '.join(equal)}"] if equal else []
+    words = [f"equal: {', '.join(map(printable, equal))}"] if equal else []
     if case.idle_streams:
-        words.append(f"different, but not drawn from in this step: {', '.join(case.idle_streams)}")
+        idle = ", ".join(map(printable, case.idle_streams))
+        words.append(f"different, but not drawn from in this step: {idle}")
     return words
 
 

@@ -1,8 +1,13 @@
 """Relations between component paths: ``net.head`` lies under ``net``."""
 
+import re
+
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.twins.model import Row
+
+_ENTERS = re.compile(r"data\.(.+?)\.in[.\[]")
+"""A batch: the module that it enters, then the argument; ``input_ids`` is the name of one."""
 
 
 def is_under(component: str, ancestor: str) -> bool:
@@ -17,8 +22,9 @@ def ancestors(component: str) -> tuple[str, ...]:
 
 
 def root_of_batch(name: str) -> str:
-    """The root module that a batch enters: ``data.model.in[0]`` gives ``model``."""
-    return name.removeprefix("data.").rpartition(".in")[0]
+    """The root module that a batch enters: ``data.model.in[0]`` gives ``model``; or empty."""
+    found = _ENTERS.match(name)
+    return found[1] if found else ""
 
 
 def common_ancestor(one: str, other: str) -> str:
@@ -39,10 +45,6 @@ def written_at_once(one: Row, other: Row) -> bool:
 
 
 def is_action(row: Row) -> bool:
-    """What is handed to a simulator: data that is recorded before the simulator's step."""
-    return row.group is Group.DATA and ".action" in row.name
-
-
-def action_of(row: Row) -> str:
-    """The simulator that an action goes into: ``env[0].action.x`` gives ``env[0]``."""
-    return row.name.partition(".action")[0]
+    """What is handed to a simulator, its component: recorded before the simulator's step."""
+    # By its role: what enters a model may be called an action as well.
+    return row.group is Group.DATA and row.role.startswith("action")

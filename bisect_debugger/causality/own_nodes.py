@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
+from bisect_debugger.causality.causes import Cause
 from bisect_debugger.causality.looks import LOOKS
 from bisect_debugger.causality.nodes import Leaf, Node, Question
 from bisect_debugger.causality.tree import ROOT, TREE, WINDOW
+from bisect_debugger.causality.variants import VARIANTS
 from bisect_debugger.errors import UsageError, printable
 
 _added: dict[str, Node] = {}
@@ -33,7 +35,8 @@ def extend_tree(nodes: Mapping[str, Node]) -> None:
         nodes: node id -> question or leaf; an id of the shipped tree replaces that node.
 
     Raises:
-        UsageError: a node leads nowhere, round in a circle, or asks what nobody answers.
+        UsageError: a node leads nowhere, round in a circle, asks what nobody answers, or ends in
+            what nobody knows.
     """
     whole = {**tree_in_force(), **nodes}
     _check(whole)
@@ -92,6 +95,7 @@ def _check(tree: Mapping[str, Node]) -> None:
     for node_id, node in tree.items():
         shown = printable(str(node_id))
         if isinstance(node, Leaf):
+            _check_leaf(shown, node)
             continue
         if not isinstance(node, Question):
             raise UsageError(f"The node {shown} is neither a Question nor a Leaf.")
@@ -105,6 +109,16 @@ def _check(tree: Mapping[str, Node]) -> None:
             )
     for root in (ROOT, WINDOW):
         _check_for_circles(tree, root)
+
+
+def _check_leaf(shown: str, leaf: Leaf) -> None:
+    if not isinstance(leaf.cause, Cause):
+        raise UsageError(f"The leaf {shown} names {printable(str(leaf.cause))}, which is no Cause.")
+    if leaf.known is None and leaf.variant and leaf.variant not in VARIANTS:
+        raise UsageError(
+            f"The leaf {shown} is the variant {printable(str(leaf.variant))}, which is not known; "
+            "say what is known of it as known=Remedy(...)."
+        )
 
 
 def _check_for_circles(tree: Mapping[str, Node], root: str) -> None:

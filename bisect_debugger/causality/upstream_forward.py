@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from bisect_debugger.causality.ledger import NONE, Origins, is_loaded, same_bits
 from bisect_debugger.causality.names import (
-    action_of,
     ancestors,
     is_action,
     is_under,
@@ -138,7 +137,7 @@ def simulator_inputs(place: Place) -> Origins:
     component = place.row.component
 
     def goes_in(row: Row) -> bool:
-        return is_action(row) and related(action_of(row), component)
+        return is_action(row) and related(row.component, component)
 
     own = place.ledger.where([Group.SIMULATOR], lambda row: row.component == component)
     return own | place.ledger.where([Group.DATA], goes_in)

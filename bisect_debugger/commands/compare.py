@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from bisect_debugger.checkpoints.kinds import is_checkpoint
 from bisect_debugger.commands.named_runs import named_runs
-from bisect_debugger.commands.output import check_target, say, write
+from bisect_debugger.commands.output import check_target, in_columns, say, write
 from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis import diagnose
 from bisect_debugger.diagnosis.as_json import as_json
@@ -81,10 +81,11 @@ def run(arguments: argparse.Namespace) -> int:
 
                 text += "\n" + render_everything(pair, diagnosis)
     if "-" not in targets:
-        say(text)
+        say(in_columns(text, sys.stdout))
     else:
         # stdout holds the data that was asked for; what a person reads goes beside it.
-        print(text if arguments.verbose else diagnosis.sentence, file=sys.stderr)
+        words = text if arguments.verbose else diagnosis.sentence
+        print(in_columns(words, sys.stderr), file=sys.stderr)
     return diagnosis.exit_code
 
 

@@ -12,8 +12,10 @@ import sys
 from pathlib import Path
 
 from bisect_debugger.commands.output import say, write
+from bisect_debugger.commands.terminal import is_ascii_only, opens_ui
 from bisect_debugger.diagnosis import Diagnosis, diagnose_pair
-from bisect_debugger.errors import BisectError, UsageError, printable
+from bisect_debugger.driver.outcome import TrainerFailed
+from bisect_debugger.errors import UsageError, printable
 from bisect_debugger.note import render_note
 from bisect_debugger.report.text import render_diagnosis
 from bisect_debugger.twins import open_pair
@@ -25,12 +27,6 @@ _ORIGINS = {"agent.outcome_head", "agent.iqn_head.tau_sampler"}
 
 _LAST_LINES = 5
 _LINE_CHARACTERS = 1_000
-
-
-class TrainerFailed(BisectError):
-    """The trainer itself ended with an error."""
-
-    exit_code = 4
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,10 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
         note = folder / "note.md"
         write(str(note), render_note(diagnosis, pair))
     say(f"{render_diagnosis(diagnosis)}\n\nNote: {printable(str(note))}")
-    if not arguments.no_tui and sys.stdin.isatty() and sys.stdout.isatty():
+    if not arguments.no_tui and opens_ui(sys.stdin, sys.stdout, sys.stderr):
         from bisect_debugger.tui import show
 
-        show(*paths)
+        show(*paths, ascii_only=is_ascii_only(sys.stderr))
     else:
         opening = shlex.join(["bisect-debugger", "open", *map(str, paths)])
         _narrate(f"browse it with: {opening}")

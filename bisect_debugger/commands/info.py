@@ -1,12 +1,12 @@
 """`info RUN`: what is in a run, in text or JSON."""
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 
 from bisect_debugger.commands.output import say
+from bisect_debugger.diagnosis.as_json import to_json
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.runs import Run, open_run
@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     with open_run(arguments.run) as recorded:
         facts = _facts(recorded)
     if arguments.json:
-        say(json.dumps(facts, indent=2))
+        say(to_json(facts))
     else:
         say("\n".join(_lines(facts)))
     return 0

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from bisect_debugger.commands.named_runs import named_runs
-from bisect_debugger.commands.output import check_target, write
+from bisect_debugger.commands.output import check_target, in_columns, write
 from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis import diagnose
 from bisect_debugger.errors import OneRunOnly
@@ -48,5 +48,5 @@ def run(arguments: argparse.Namespace) -> int:
         if history is not None:
             note += f"\n{render_history(history)}\n"
         write(arguments.output, note, force=arguments.force)
-    print(diagnosis.sentence, file=sys.stderr)
+    print(in_columns(diagnosis.sentence, sys.stderr), file=sys.stderr)
     return 0

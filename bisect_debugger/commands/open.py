@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bisect_debugger.commands.named_runs import named_runs
 from bisect_debugger.commands.output import check_target, write
+from bisect_debugger.commands.terminal import is_ascii_only, opens_ui
 from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.errors import OneRunOnly, UsageError, printable
 
@@ -42,14 +43,18 @@ def run(arguments: argparse.Namespace) -> int:
     for option in ("screen", "size"):
         if getattr(arguments, option) is not None:
             raise UsageError(f"--{option} is for a picture: add --screenshot F.svg.")
-    # Textual draws on stderr, reads from stdin, and asks stdout for its size.
-    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+    if not opens_ui(sys.stdin, sys.stdout, sys.stderr):
         raise UsageError(
-            "The terminal UI needs a terminal; use `bisect-debugger compare -v` to print the same."
+            "The terminal UI needs a terminal, and one that TERM does not call dumb; use "
+            "`bisect-debugger compare -v` to print the same."
         )
     from bisect_debugger.tui import show
 
-    show(*arguments.runs, ascii_only=arguments.ascii, light=arguments.light)
+    show(
+        *arguments.runs,
+        ascii_only=arguments.ascii or is_ascii_only(sys.stderr),
+        light=arguments.light,
+    )
     return 0
 
 

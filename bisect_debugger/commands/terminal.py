@@ -1,7 +1,10 @@
-"""Whether there is a terminal that the UI can be shown on."""
+"""Whether there is a terminal that the UI can be shown on, and what it can show."""
 
 import os
 from typing import TextIO
+
+_SIGNS = "≠∅·─│…"
+"""Signs of the UI that are no plain ASCII."""
 
 
 def opens_ui(*streams: TextIO | None) -> bool:
@@ -13,3 +16,16 @@ def opens_ui(*streams: TextIO | None) -> bool:
     if os.environ.get("TERM", "dumb") == "dumb":
         return False
     return all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
+
+
+def is_ascii_only(stream: TextIO | None) -> bool:
+    """What is written there cannot have the UI's signs, e.g. in a locale without UTF-8.
+
+    Args:
+        stream: what the UI draws on.
+    """
+    try:
+        _SIGNS.encode(getattr(stream, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return True
+    return False

@@ -9,7 +9,7 @@ from pathlib import Path
 from bisect_debugger.commands.command_line import add_command, duration, positive
 from bisect_debugger.commands.compare import tolerance
 from bisect_debugger.commands.output import check_target, in_columns, say, write
-from bisect_debugger.commands.terminal import opens_ui
+from bisect_debugger.commands.terminal import is_ascii_only, opens_ui
 from bisect_debugger.commands.tree_option import add_tree_option, use_trees
 from bisect_debugger.diagnosis.as_json import as_json
 from bisect_debugger.driver.narration import narrate, pass_on
@@ -103,13 +103,18 @@ def _watched(plan: Plan, arguments: argparse.Namespace) -> TwinResult:
         results.append(result)
         return Found(result.diagnosis, result.files)
 
-    left = watch(drive, ascii_only=arguments.ascii, light=arguments.light)
+    left = watch(
+        drive, ascii_only=arguments.ascii or is_ascii_only(sys.stderr), light=arguments.light
+    )
     if left.error is not None and not isinstance(left.error, KeyboardInterrupt):
         pass_on(left.output)
     for line in left.narration:
         narrate(f"{in_columns(line, sys.stderr)}\n")
     if left.error is not None:
         raise left.error
+    if not results:
+        # A driver that hangs in the system was told to end, and is not waited for any longer.
+        raise KeyboardInterrupt
     return results[0]
 
 
@@ -148,6 +153,9 @@ def _say(result: TwinResult, arguments: argparse.Namespace) -> None:
     opening = shlex.join(["bisect-debugger", "open", *map(str, result.files)])
     narrate(f"bisect-debugger: note: {printable(note)}\n")
     narrate(f"bisect-debugger: browse it with: {printable(opening, 1000)}\n")
+    if diagnosis.origins and not arguments.explain:
+        proving = shlex.join(["bisect-debugger", "twin", "--explain", "--", *arguments.command])
+        narrate(f"bisect-debugger: prove the cause with: {printable(proving, 1000)}\n")
 
 
 def _check_targets(arguments: argparse.Namespace) -> None:

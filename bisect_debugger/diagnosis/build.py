@@ -11,10 +11,11 @@ from bisect_debugger.causality.tree_computed import WRITTEN_OUTSIDE
 from bisect_debugger.causality.walk import Found, WalkResult
 from bisect_debugger.diagnosis.cases import case_of
 from bisect_debugger.diagnosis.ending import origin_of_ends
-from bisect_debugger.diagnosis.ends import verdict_of_ends
+from bisect_debugger.diagnosis.ends import judged_by_ends
 from bisect_debugger.diagnosis.evidence import evidence_sentences
 from bisect_debugger.diagnosis.findings import recalled
 from bisect_debugger.diagnosis.generators import drawn_by, drawn_from
+from bisect_debugger.diagnosis.judged import Judged
 from bisect_debugger.diagnosis.merging import one_per_fault
 from bisect_debugger.diagnosis.model import (
     Alternative,
@@ -32,13 +33,14 @@ from bisect_debugger.diagnosis.remarks import remarks_on
 from bisect_debugger.diagnosis.seeding import seeding_source
 from bisect_debugger.diagnosis.sentence import sentence_of
 from bisect_debugger.diagnosis.survey import (
+    events_before,
     first_training_row,
     last_compared_row,
     walk_pair,
     window_opening,
 )
 from bisect_debugger.diagnosis.threads import RACED_WORDS, stepped_otherwise
-from bisect_debugger.diagnosis.tolerance import Judged, within_tolerance
+from bisect_debugger.diagnosis.tolerance import within_tolerance
 from bisect_debugger.diagnosis.trail import search_trail
 from bisect_debugger.diagnosis.zoom import Zoomed
 from bisect_debugger.errors import OneRunOnly
@@ -109,7 +111,7 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
         pairs=(),
         remarks=(*remarks_on(pair, walk), *zoomed.remarks),
     )
-    diagnosis = replace(diagnosis, trail=search_trail(pair, walk, diagnosis))
+    diagnosis = replace(diagnosis, trail=search_trail(pair, walk, diagnosis, training))
     verdict = PairVerdict(
         str(pair.a.path),
         str(pair.b.path),
@@ -124,10 +126,15 @@ def _verdict(pair: Pair, walk: WalkResult, training: int | None, tolerance: floa
     # Where a run stopped within a step, all that it had done of it may be equal.
     equal_so_far = training == pair.stopped_row and walk.first_training is None
     if training is None or equal_so_far:
-        return Judged(verdict_of_ends(pair))
+        return judged_by_ends(pair, Verdict.BIT_EQUAL)
     if tolerance is None:
         return Judged(Verdict.DIVERGED)
-    return within_tolerance(pair, training, tolerance)
+    judged = within_tolerance(pair, training, tolerance)
+    return (
+        judged_by_ends(pair, judged.verdict)
+        if judged.verdict is Verdict.WITHIN_TOLERANCE
+        else judged
+    )
 
 
 def _summary(run: Run) -> RunSummary:
@@ -141,9 +148,10 @@ def _summary(run: Run) -> RunSummary:
 
 
 def _compared(pair: Pair) -> Compared:
-    first, last = pair.step_number(0), pair.step_number(last_compared_row(pair))
+    end = last_compared_row(pair) + 1
+    first, last = pair.step_number(0), pair.step_number(end - 1)
     uncovered = dict.fromkeys((*pair.a.facts.uncovered, *pair.b.facts.uncovered))
-    events = min(pair.a.event_count, pair.b.event_count)
+    events = events_before(pair, end)
     return Compared(first, last, events, tuple(uncovered), window_opening(pair), _cleared(pair))
 
 
@@ -185,7 +193,8 @@ def _zoomed_origin(pair: Pair, found: Found, zoomed: Zoomed) -> Origin:
 def _origin(pair: Pair, found: Found, began: OperatorFinding | None = None) -> Origin:
     case = drawn_by(replace(case_of(pair, found), operator=began))
     conclusion = conclude(case)
-    if conclusion.leaf.variant == WRITTEN_OUTSIDE:
+    # A leaf of one's own may name the variant where nobody writes.
+    if conclusion.leaf.variant == WRITTEN_OUTSIDE and case.written_outside:
         found = _blamed(found, case.written_outside[0])
     elif found.component == found.row.component:
         found = _blamed(found, made_by(found.row, case.step_rows))

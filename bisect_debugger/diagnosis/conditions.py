@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from bisect_debugger.causality.circumstances import ENTROPY
 from bisect_debugger.errors import printable
 from bisect_debugger.runs import RunFacts, SeedingCall
 
 _MOST = 4
-_ENTROPY = "entropy"
 
 
 def command_differences(a: RunFacts, b: RunFacts) -> tuple[tuple[str, str], ...]:
@@ -64,8 +64,8 @@ def _other_seeds(
         others = right.get(place, [])
         common = min(len(calls), len(others))
         known = ({call.argument for call in others}, {call.argument for call in calls})
-        mine = (call for call in calls[:common] if call.argument not in known[0] | {_ENTROPY})
-        yours = (call for call in others[:common] if call.argument not in known[1] | {_ENTROPY})
+        mine = (call for call in calls[:common] if call.argument not in known[0] | {ENTROPY})
+        yours = (call for call in others[:common] if call.argument not in known[1] | {ENTROPY})
         yield from zip(mine, yours, strict=False)
 
 

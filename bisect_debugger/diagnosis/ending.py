@@ -5,6 +5,7 @@ from bisect_debugger.causality.variants import VARIANTS
 from bisect_debugger.causality.walk import OUTSIDE_TRAINING
 from bisect_debugger.diagnosis.model import Origin
 from bisect_debugger.format.schema import EventFlag
+from bisect_debugger.format.words import step_words
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair
 
@@ -30,8 +31,8 @@ def origin_of_ends(pair: Pair) -> tuple[Origin, ...]:
             cause=Cause.CONTROL_FLOW,
             evidence=(
                 remedy.meaning,
-                f"The {which[0]} run ended after step {shorter.last_step}, the {which[1]} went on "
-                f"to step {longer.last_step}; all common steps are equal.",
+                f"The {which[0]} run ended after {step_words(shorter.last_step)}, the {which[1]} "
+                f"went on to {step_words(longer.last_step)}; all common steps are equal.",
             ),
             advice=remedy.advice,
             confirm=remedy.confirm,

@@ -1,12 +1,38 @@
-"""What the ends of two runs say where all that both did is equal."""
+"""What the ends of two runs say where all that both did is equal, or within a tolerance."""
 
+from bisect_debugger.diagnosis.judged import Judged
 from bisect_debugger.diagnosis.model import Verdict
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair
 
+_GOES_ON = "One run goes on after the other ended; all common steps are {}"
+_CUT_OFF = (
+    "Inconclusive: all common steps are {}, and then a run ended early; what it would have done is "
+    "not known."
+)
 
-def verdict_of_ends(pair: Pair) -> Verdict:
-    """Judge runs whose common steps are equal.
+
+def judged_by_ends(pair: Pair, so_far: Verdict) -> Judged:
+    """Judge runs of which no common step diverges.
+
+    Args:
+        pair: the twins.
+        so_far: how these steps are, BIT_EQUAL or WITHIN_TOLERANCE.
+    """
+    ends = _verdict_of_ends(pair)
+    is_equal = so_far is Verdict.BIT_EQUAL
+    common = "equal" if is_equal else "within the tolerance"
+    match ends:
+        case Verdict.DIVERGED:
+            return Judged(ends, _GOES_ON.format(common))
+        case Verdict.INCONCLUSIVE:
+            # Of equal runs the sentence says how far they are.
+            return Judged(ends, "" if is_equal else _CUT_OFF.format(common))
+    return Judged(so_far)
+
+
+def _verdict_of_ends(pair: Pair) -> Verdict:
+    """What the ends alone say: BIT_EQUAL where they take nothing back.
 
     Equal as far as both go is equal only where nobody knows that one of them would have gone on,
     or has stopped, otherwise.

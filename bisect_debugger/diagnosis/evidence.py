@@ -2,6 +2,7 @@
 
 from bisect_debugger.causality.case import Case
 from bisect_debugger.causality.causes import Remedy
+from bisect_debugger.causality.circumstances import ENTROPY
 from bisect_debugger.causality.looks import stream_words
 from bisect_debugger.causality.rules import upstream_words
 from bisect_debugger.causality.turns import turns_words
@@ -81,9 +82,9 @@ def _merged_sentences(found: Found) -> list[str]:
 def _unseeded_calls(case: Case) -> list[str]:
     """Generators that were made from entropy while recording, with their line."""
     calls = {
-        f"{call.call}() was called without a seed at {printable(call.location)}": None
+        f"{printable(call.call)}() was called without a seed at {printable(call.location)}": None
         for call in case.facts_a.seeding
-        if call.argument == "entropy" and call.step <= case.row.step
+        if call.argument == ENTROPY and call.step <= case.row.step
     }
     return [f"{sentence}." for sentence in list(calls)[:3]] if _may_be_drawn(case) else []
 
@@ -97,10 +98,11 @@ def _may_be_drawn(case: Case) -> bool:
 def _stream_sentences(case: Case) -> list[str]:
     if case.row.group is Group.RNG:
         calls = {call.call for call in case.facts_a.seeding}
-        seen = ", ".join(sorted(calls)) if calls else "none"
+        seen = ", ".join(map(printable, sorted(calls))) or "none"
         return [f"Seeding calls seen while recording: {seen}."]
     if not case.recorded_streams:
         return ["No random stream was recorded."]
     if case.differing_streams:
-        return [f"Streams that differ by then: {', '.join(case.differing_streams)}."]
+        names = ", ".join(map(printable, case.differing_streams))
+        return [f"Streams that differ by then: {names}."]
     return [f"Random streams in this step, {words}." for words in stream_words(case)]

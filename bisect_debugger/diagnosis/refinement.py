@@ -7,6 +7,7 @@ from bisect_debugger.causality.causes import REMEDIES, Cause
 from bisect_debugger.causality.variants import VARIANTS
 from bisect_debugger.diagnosis.model import Alternative, Diagnosis, Origin
 from bisect_debugger.diagnosis.sentence import origin_words
+from bisect_debugger.diagnosis.trail import CONCLUSION, conclusion_of
 
 _MEANS_A_LOOK = frozenset((Cause.DATA_ORDER, Cause.SAMPLER_ORDER, Cause.WALL_CLOCK))
 """Causes whose meaning says what the recordings show, and that a proof alone does not show."""
@@ -41,7 +42,7 @@ def with_cause(origin: Origin, cause: Cause, first_advice: Sequence[str] = ()) -
 
 
 def with_origins(diagnosis: Diagnosis, origins: Sequence[Origin]) -> Diagnosis:
-    """The diagnosis with origins of which more is known; its sentence calls them as they are now.
+    """The diagnosis with origins of which more is known; it calls them as they are now.
 
     Args:
         diagnosis: with the origins as the recordings alone speak of them.
@@ -50,4 +51,7 @@ def with_origins(diagnosis: Diagnosis, origins: Sequence[Origin]) -> Diagnosis:
     sentence = diagnosis.sentence
     for before, now in zip(diagnosis.origins, origins, strict=True):
         sentence = sentence.replace(origin_words(before), origin_words(now), 1)
-    return replace(diagnosis, origins=tuple(origins), sentence=sentence)
+    trail = diagnosis.trail
+    if origins and trail and trail[-1].node == CONCLUSION:
+        trail = (*trail[:-1], conclusion_of(origins[0]))
+    return replace(diagnosis, origins=tuple(origins), sentence=sentence, trail=trail)

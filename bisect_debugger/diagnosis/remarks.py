@@ -3,7 +3,7 @@
 from bisect_debugger.causality.walk import WalkResult
 from bisect_debugger.diagnosis.cases import environment_differences
 from bisect_debugger.diagnosis.conditions import command_remarks
-from bisect_debugger.diagnosis.survey import window_opening
+from bisect_debugger.diagnosis.survey import last_compared_row, window_opening
 from bisect_debugger.errors import printable
 from bisect_debugger.format.schema import INIT_STEP
 from bisect_debugger.format.words import step_words
@@ -26,7 +26,7 @@ def remarks_on(pair: Pair, walk: WalkResult) -> tuple[str, ...]:
         remarks.append(
             f"The runs have another number of steps: the first ends at "
             f"{step_words(pair.a.last_step)}, the second at {step_words(pair.b.last_step)}; "
-            f"compared up to {step_words(pair.step_number(pair.step_count - 1))}."
+            f"compared up to {step_words(pair.step_number(last_compared_row(pair)))}."
         )
     levels = {pair.a.facts.level, pair.b.facts.level}
     if "coarse" in levels:

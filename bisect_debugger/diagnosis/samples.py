@@ -126,6 +126,8 @@ def _columns(pair: Pair, row: Row) -> str:
     left, right = pair.values(row)
     if left is None or right is None or left.shape != right.shape or left.ndim != 2:
         return ""
+    if left.dtype != right.dtype:
+        return ""
     count = left.shape[1]
     if len(left) < _FEWEST or count < 2 or len(np.unique(left, axis=1).T) < count:
         # Columns that are alike have no order.

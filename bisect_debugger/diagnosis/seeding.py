@@ -2,16 +2,12 @@
 
 from bisect_debugger.causality.case import Case
 from bisect_debugger.causality.causes import Cause
+from bisect_debugger.causality.circumstances import ENTROPY, seeders_of
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import SeedingCall
 
-_SEEDERS = {
-    "rng.python": ("random.seed",),
-    "rng.numpy": ("numpy.random.seed",),
-    "rng.torch_cpu": ("torch.manual_seed", "torch.seed"),
-}
-_CUDA_SEEDERS = ("torch.manual_seed", "torch.seed", "torch.cuda.")
-_ENTROPY = "entropy"
+_OWN_SEEDERS = ("numpy.random.default_rng",)
+"""Calls that make a generator of the program's own, already seeded."""
 
 
 def seeding_source(case: Case, cause: Cause) -> str:
@@ -30,10 +26,10 @@ def seeding_source(case: Case, cause: Cause) -> str:
     at_fault = [
         number
         for number in own
-        if calls[number].argument == _ENTROPY
+        if calls[number].argument == ENTROPY
         or (number < len(others) and others[number].argument != calls[number].argument)
     ]
-    if row.component not in _SEEDERS and not row.component.startswith("rng.torch_cuda"):
+    if not seeders_of(row.component):
         # Which of several generators a call made is not recorded.
         return calls[at_fault[0]].location if len(at_fault) == 1 else ""
     chosen = (at_fault or own)[-1:]
@@ -41,6 +37,4 @@ def seeding_source(case: Case, cause: Cause) -> str:
 
 
 def _seeds(call: SeedingCall, stream: str) -> bool:
-    if stream.startswith("rng.torch_cuda"):
-        return call.call.startswith(_CUDA_SEEDERS)
-    return call.call in _SEEDERS.get(stream, ("numpy.random.default_rng",))
+    return call.call in (seeders_of(stream) or _OWN_SEEDERS)

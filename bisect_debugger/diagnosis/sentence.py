@@ -4,6 +4,9 @@ from bisect_debugger.diagnosis.model import Compared, Diagnosis, Origin, Verdict
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
 
+_REORDERED = "A step holds the same contents in another order"
+"""The one difference that no group of a step shows."""
+
 
 def span_words(compared: Compared) -> str:
     """The compared steps: ``init to step 5``, or ``init and steps 3 to 5`` of a window."""
@@ -22,7 +25,8 @@ def sentence_of(diagnosis: Diagnosis, why: str = "") -> str:
 
     Args:
         diagnosis: all but its sentence.
-        why: what exceeds a tolerance; or the whole sentence, where the steps say nothing.
+        why: why they diverged, where the origins do not tell; or the whole sentence, where the
+            steps say nothing.
     """
     compared = diagnosis.compared
     span = span_words(compared)
@@ -52,6 +56,8 @@ def sentence_of(diagnosis: Diagnosis, why: str = "") -> str:
             "Inconclusive: the runs differ, and the values needed to judge the tolerance were not "
             f"recorded.{_first(diagnosis)}"
         )
+    if diagnosis.onset is None:
+        return f"Diverged. {why or _REORDERED}."
     beyond = f" {why}." if why else ""
     return f"Diverged.{beyond}{_first(diagnosis)}"
 
@@ -71,14 +77,12 @@ def origin_words(origin: Origin) -> str:
 
 def _first(diagnosis: Diagnosis) -> str:
     origins, onset = diagnosis.origins, diagnosis.onset
-    if origins and onset is not None:
+    if onset is None:
+        return ""
+    if origins:
         count = "1 origin" if len(origins) == 1 else f"{len(origins)} independent origins"
         listed = "; ".join(origin_words(origin) for origin in origins[:3])
         more = f"; and {len(origins) - 3} more" if len(origins) > 3 else ""
         return f" {count}: {listed}{more}."
-    if onset is not None:
-        words = f" First difference in {step_words(onset.step)}, group {onset.group.label}"
-        return words + ("." if onset.buffer else "; buffers were not recorded.")
-    if len({run.steps for run in diagnosis.runs}) == 1:
-        return " A step holds the same contents in another order."
-    return " One run goes on after the other ended; all common steps are equal."
+    words = f" First difference in {step_words(onset.step)}, group {onset.group.label}"
+    return words + ("." if onset.buffer else "; buffers were not recorded.")

@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from bisect_debugger.causality.dataflow import Dataflow
 from bisect_debugger.causality.walk import OUTSIDE_TRAINING, Program, Walk, WalkResult
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
+from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair, Row
 
 STEP_LIMIT = 1000
@@ -44,6 +48,24 @@ def last_compared_row(pair: Pair) -> int:
         if training is None or training < last:
             return last - 1
     return last
+
+
+def events_before(pair: Pair, end: int) -> int:
+    """Events of the common rows before ``end``, of the run that has fewer of them."""
+    runs = zip((pair.a, pair.b), pair.rows_in_runs(0, end), strict=True)
+    return min(_events_of(run, rows) for run, rows in runs)
+
+
+def _events_of(run: Run, rows: npt.NDArray[np.int64]) -> int:
+    """Events of some rows of a run, ascending."""
+    stretches = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
+    return sum(
+        _first_event(run, int(some[-1]) + 1) - _first_event(run, int(some[0])) for some in stretches
+    )
+
+
+def _first_event(run: Run, row: int) -> int:
+    return run.first_event(row) if row < run.step_count else run.event_count
 
 
 def first_training_row(pair: Pair) -> int | None:

@@ -1,20 +1,11 @@
 """Whether differing twins are still the same run within a tolerance that was asked for."""
 
-from dataclasses import dataclass
-
 from bisect_debugger.causality.walk import is_of_training
+from bisect_debugger.diagnosis.judged import Judged
 from bisect_debugger.diagnosis.model import Verdict
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.twins import Pair, Row, Status
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A verdict, and what the sentence says of it: what goes beyond a tolerance, for one."""
-
-    verdict: Verdict
-    words: str = ""
 
 
 def within_tolerance(pair: Pair, start: int, tolerance: float) -> Judged:

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 
 from bisect_debugger.causality.case import TrailStep
 from bisect_debugger.diagnosis.model import Diagnosis
+from bisect_debugger.diagnosis.trail import FORK
 from bisect_debugger.note.escape import code, text
 from bisect_debugger.note.flowchart import Branch, render_flowchart
 
 BRANCHES_SHOWN = 5
 """Origins whose walk is shown; a flowchart of dozens is no help."""
-
-_FORK = "origins"
-"""Node of the search trail at which every origin takes its own way through the tree."""
 
 _FOLDED = ("<details>", "<summary>The questions that were asked, and their answers</summary>")
 
@@ -34,9 +32,9 @@ def render_trail(diagnosis: Diagnosis) -> str:
 def split_trail(diagnosis: Diagnosis) -> tuple[tuple[TrailStep, ...], tuple[Branch, ...]]:
     """The search that all origins share, and the walk of each origin through the tree."""
     nodes = [step.node for step in diagnosis.trail]
-    if _FORK not in nodes:
+    if FORK not in nodes:
         return diagnosis.trail, ()
-    search = diagnosis.trail[: nodes.index(_FORK) + 1]
+    search = diagnosis.trail[: nodes.index(FORK) + 1]
     branches = [
         Branch(origin.component, origin.trail, origin.cause.value)
         for origin in diagnosis.origins[:BRANCHES_SHOWN]

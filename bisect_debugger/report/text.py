@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from bisect_debugger.causality.knobs import knobs_words
 from bisect_debugger.diagnosis.model import Diagnosis, Origin, TrailStep
+from bisect_debugger.diagnosis.sentence import span_words
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.report.numbers import difference_lines
@@ -50,11 +51,10 @@ def render_diagnosis(diagnosis: Diagnosis, *, trail: bool = False) -> str:
 
 def compared_words(diagnosis: Diagnosis) -> str:
     """What the verdict rests on, and where it ends."""
-    compared = diagnosis.compared
-    span = step_words(compared.first_step)
-    if compared.last_step != compared.first_step:
-        span += f" to {step_words(compared.last_step)}"
-    return f"Compared {compared.events} events, {span}; nothing is said about later steps."
+    span = span_words(diagnosis.compared)
+    return (
+        f"Compared {diagnosis.compared.events} events, {span}; nothing is said about later steps."
+    )
 
 
 def dormancy_words(origin: Origin) -> str:

@@ -98,6 +98,10 @@ MOVES: tuple[tuple[str, str], ...] = (
 """Keys of the panes and of Textual itself, for the help."""
 
 
+SUSPEND = Binding("ctrl+z", "suspend_process", "suspend", show=False)
+"""Listens also where the actions do not, e.g. while a training goes on."""
+
+
 def bindings() -> list[Binding]:
     """Every action as Textual bindings."""
     return [

@@ -16,7 +16,7 @@ from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import ModalScreen
 
 from bisect_debugger.errors import BisectError, UiFailed
-from bisect_debugger.tui.actions import bindings
+from bisect_debugger.tui.actions import SUSPEND, bindings
 from bisect_debugger.tui.ascii_filter import AsciiFilter
 from bisect_debugger.tui.failure import failure_words
 from bisect_debugger.tui.reader import Reader
@@ -41,7 +41,7 @@ class BisectApp(App[BisectError | None]):
     """The terminal UI over one pair of runs at a time; it returns why it could not go on."""
 
     TITLE = "bisect-debugger"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(), SUSPEND]
     # Ours lists every action, and Textual's is no part of our stack of screens.
     ENABLE_COMMAND_PALETTE = False
     greets: ClassVar[bool] = True
@@ -244,6 +244,11 @@ class BisectApp(App[BisectError | None]):
     def action_help(self) -> None:
         """Explain the screen that is looked at."""
         self._later(self.navigator.explain)
+
+    def action_help_quit(self) -> None:
+        """What ctrl+c does: say how to leave, where answers stand."""
+        if self._opened:
+            self.say("q: leave")
 
     async def action_back(self) -> None:
         """Clear the filter where one hides events; else go back to where we came from."""

@@ -7,6 +7,8 @@ import stat
 import subprocess
 from pathlib import Path
 
+from bisect_debugger.errors import printable
+
 
 def write_numbered(folder: Path, stem: str, suffix: str, content: str) -> Path:
     """Write a file under a name that did not exist: ``note.md``, ``note-2.md``, ...
@@ -98,8 +100,9 @@ def edit(path: Path) -> str:
         command = [*shlex.split(_editor()), str(path.absolute())]
         code = _run_in_front(command)
     except (OSError, ValueError) as error:
-        return f"the editor did not start: {error}; see $EDITOR"
-    return f"the editor ended with exit code {code}" if code else ""
+        why = getattr(error, "strerror", None) or str(error)
+        return f"the editor did not start ({why}); see $EDITOR: {printable(_editor(), 60)}"
+    return f"the editor ended with exit code {code}; the note is in {path}" if code else ""
 
 
 def _editor() -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import ModalScreen
 from textual.worker import Worker
 
+from bisect_debugger.diagnosis import Verdict
 from bisect_debugger.errors import BisectError
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.words import step_words
@@ -170,12 +171,14 @@ class Navigator:
 
     async def first(self) -> None:
         """Go to the first divergence."""
-        onset = (await self._app.session.diagnose()).onset
-        if onset is None:
+        diagnosis = await self._app.session.diagnose()
+        if diagnosis.onset is None:
             await self.show_step(0)
-            self.say("nothing diverged in training; this is the first step  (u: show equal events)")
+            equal = diagnosis.verdict is Verdict.BIT_EQUAL
+            what = "nothing diverged in training" if equal else "no first divergence is known"
+            self.say(f"{what}; this is the first step  (u: show equal events)")
         else:
-            await self.go_to_event(onset.step, onset.buffer)
+            await self.go_to_event(diagnosis.onset.step, diagnosis.onset.buffer)
 
     async def next_divergence(self, *, forward: bool) -> None:
         """Go to the next or previous divergence of what is looked at."""

@@ -139,12 +139,14 @@ class Session:
         return await self._reader.ask(lambda: self._first_step_of_name(word), SEARCH)
 
     def _first_step_of_name(self, word: str) -> tuple[int, str] | None:
-        for buffer in self._pair.a.buffers:
-            if occurs(word, buffer.name):
-                self._reader.check()
-                step = self._pair.a.first_step_of(buffer.key)
-                if step is not None:
-                    return step, buffer.name
+        # What the second run alone has is looked for as well.
+        for run in (self._pair.a, self._pair.b):
+            for buffer in run.buffers:
+                if occurs(word, buffer.name):
+                    self._reader.check()
+                    step = run.first_step_of(buffer.key)
+                    if step is not None:
+                        return step, buffer.name
         return None
 
     async def buffer(self, row: Row, place: int = 0) -> BufferView:

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bisect_debugger.errors import printable
+from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
 from bisect_debugger.metrics import Difference, difference_map, neighbourhood
 from bisect_debugger.metrics.bits import place, unequal, words_of
-from bisect_debugger.twins import Pair, Row
+from bisect_debugger.twins import Pair, Row, Status
 from bisect_debugger.views.digits import SideBySide, side_by_side
 
 AROUND = 4
@@ -89,6 +91,32 @@ def level_of(pair: Pair) -> str:
 def without_values(row: Row, level: str) -> BufferView:
     """What there is to show where no contents are kept: nothing that had to be read."""
     return BufferView(row, None, (), 0, 0, None, level)
+
+
+def why_no_numbers(row: Row, level: str) -> str:
+    """Why nothing can be said about how far the sides are apart."""
+    if row.a is None or row.b is None:
+        only = "first" if row.a else "second"
+        return f"Only the {only} run has this event: the runs did not do the same things here."
+    if row.a.layout != row.b.layout:
+        return (
+            f"{printable(row.a.layout.text)} in the first run, {printable(row.b.layout.text)} in "
+            "the second: values of other type or shape cannot be held against each other."
+        )
+    if row.status is Status.EQUAL:
+        moved = ", but at another place in the order of the step" if row.moved else ""
+        return f"Bit-equal{moved}, {printable(row.a.layout.text)}."
+    if row.group is Group.RNG:
+        return (
+            "The states of this generator differ. A state is kept as a digest only, at every "
+            "level: its bytes are no numbers that could be held against each other. What matters "
+            "is where the streams part: look for the first step and event in which it differs, "
+            "and at the seeding calls in the note."
+        )
+    differ = f"The contents differ, {printable(row.a.layout.text)}, and no values were recorded"
+    if level != "full":
+        return f"{differ}: record at level full to see them."
+    return f"{differ}: the recordings keep none of this step, or none of this buffer."
 
 
 def _differing(

@@ -11,14 +11,19 @@ from pathlib import Path
 from bisect_debugger.diagnosis.findings import experimented_on
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
 from bisect_debugger.errors import printable
-from bisect_debugger.format.groups import Group
 from bisect_debugger.format.words import step_words
 from bisect_debugger.report.grid import GroupGrid
 from bisect_debugger.report.rows import render_rows
 from bisect_debugger.report.table import render_grid
 from bisect_debugger.twins import Pair, Row, Status
 from bisect_debugger.twins.bands import bands as bands_of
-from bisect_debugger.views.buffer import BufferView, buffer_view, histogram_lines, map_lines
+from bisect_debugger.views.buffer import (
+    BufferView,
+    buffer_view,
+    histogram_lines,
+    map_lines,
+    why_no_numbers,
+)
 from bisect_debugger.views.chart import log_chart
 from bisect_debugger.views.digits import Marked, SideBySide
 from bisect_debugger.views.experiments import experiment_lines
@@ -160,9 +165,7 @@ def _span_words(first: int, last: int) -> str:
 def value_lines(view: BufferView) -> list[str]:
     """Values around the first difference, differing digits marked below, map and histogram."""
     if view.difference is None or not view.around:
-        if view.row.group is Group.RNG:
-            return ["The state of a generator is kept as a digest only, which has no numbers."]
-        return ["No values were recorded (level full has them)."]
+        return [why_no_numbers(view.row, view.level)]
     lines = ["around the first difference, first run against second:"]
     width = max(len(element.index) for element in view.around)
     for element in view.around:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bisect_debugger.causality.knobs import KNOBS, knobs_words
+from bisect_debugger.causality.knobs import KNOBS, Knob, knobs_words
 from bisect_debugger.diagnosis.model import Diagnosis, Experiment, Verdict
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
@@ -66,9 +66,9 @@ def none_lines(diagnosis: Diagnosis, elsewhere: tuple[Path, Path] | None) -> lis
     if elsewhere is not None:
         shown = (printable(str(path), 1000) for path in elsewhere)
         return [*_ELSEWHERE.format(*shown).splitlines(), *isolation_lines(diagnosis)]
-    if diagnosis.verdict is Verdict.DIVERGED:
-        return [_NONE_RUN, *isolation_lines(diagnosis)]
-    return [_NOTHING_DIVERGED]
+    if diagnosis.verdict is Verdict.BIT_EQUAL:
+        return [_NOTHING_DIVERGED]
+    return [_NONE_RUN, *isolation_lines(diagnosis)]
 
 
 def experiment_table(diagnosis: Diagnosis) -> tuple[ExperimentRow, ...]:
@@ -93,13 +93,19 @@ def _row(experiment: Experiment, before: tuple[int, ...]) -> ExperimentRow:
     onsets = ", ".join(step_words(step) for step in sorted(set(experiment.onset_steps)))
     return ExperimentRow(
         printable(knobs_words(experiment.knobs)) or "nothing changed",
-        tuple(f"{knob.name}: {knob.meaning}" for knob in chosen),
+        tuple(_did(name, known.get(name)) for name in experiment.knobs),
         experiment.pairs,
         experiment.equal_pairs,
         onsets,
         _says(experiment, helped, before),
         tuple(knob.advice for knob in chosen) if helped and not everything else (),
     )
+
+
+def _did(name: str, knob: Knob | None) -> str:
+    """What a knob changes; a file may name one that this version does not know."""
+    meaning = knob.meaning if knob is not None else "a knob that this version does not know"
+    return f"{printable(name)}: {meaning}"
 
 
 def _says(experiment: Experiment, helped: bool, before: tuple[int, ...]) -> str:

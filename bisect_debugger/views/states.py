@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from bisect_debugger.diagnosis.model import Diagnosis, Verdict
 from bisect_debugger.diagnosis.survey import last_compared_row
+from bisect_debugger.diagnosis.threads import RACED_WORDS
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.runs import Run
@@ -90,9 +91,14 @@ def compared_lines(compared: Compared, names: int = 3) -> list[str]:
 
 def hint_lines(diagnosis: Diagnosis) -> list[str]:
     """What a person may try next, where the verdict alone leaves them standing."""
-    if diagnosis.verdict is Verdict.INCONCLUSIVE:
-        return ["Too little can be compared to say more: record both runs to their end."]
     onset = diagnosis.onset
+    if diagnosis.verdict is Verdict.INCONCLUSIVE and diagnosis.sentence != RACED_WORDS:
+        # Within a tolerance only values tell.
+        values = ", at level full" if onset is not None else ""
+        return [f"Too little can be compared to say more: record both runs to their end{values}."]
+    if onset is None and diagnosis.verdict is not Verdict.BIT_EQUAL:
+        # The sentence says it all: another end, another order, or threads that race.
+        return []
     if onset is None:
         return [
             "Every event of the training that both runs recorded has the same digest. To be sure "

@@ -86,11 +86,15 @@ def test_every_command_that_names_causes_walks_them(command: str, tmp_path: Path
         ("NODES = {'is-rng': Question('?', 'is_rng', 'a', 'a', 'a')}", "leads to a"),
         ("NODES = {'is-rng': Question('?', 'is_odd', *3 * ['async-update'])}", "is no look"),
         ("NODES = {'is-rng': Question('?', 'is_rng', *3 * ['is-rng'])}", "back to itself"),
+        ("NODES = {'ours': Leaf('rng-stream')}", "names rng-stream, which is no Cause"),
+        ("NODES = {'ours': Leaf(Cause.RNG_STREAM, 'odd')}", "is the variant odd, which is not"),
     ],
 )
 def test_what_is_no_part_of_a_tree_is_refused(code: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "mynodes.py").write_text(
-        f"from bisect_debugger.causality.nodes import Leaf, Question\n{code}\n", encoding="utf-8"
+        "from bisect_debugger.causality.causes import Cause\n"
+        f"from bisect_debugger.causality.nodes import Leaf, Question\n{code}\n",
+        encoding="utf-8",
     )
     done = cli("tree", "--tree", "mynodes.py:NODES", cwd=tmp_path)
     assert done.returncode == 2

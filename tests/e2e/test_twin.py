@@ -27,6 +27,7 @@ def test_a_seeded_trainer_is_one_run(tmp_path: Path) -> None:
     assert (code, diagnosis["verdict"]) == (0, "bit-equal")
     assert diagnosis["compared"]["last_step"] == 7
     assert sorted(path.name for path in (tmp_path / "t").iterdir()) == ["a.h5", "b.h5", "note.md"]
+    assert "prove the cause" not in narration
     assert narration.count("step 7: ") == 2  # the trainer's own output comes through
 
 
@@ -44,8 +45,11 @@ def test_unseeded_batches_are_the_onset_at_step_0_with_the_call_that_drew_them(
 
 
 def test_an_unseeded_head_is_caught_at_init_with_its_line(tmp_path: Path) -> None:
-    code, diagnosis, _ = twin(tmp_path / "t", "--", *SUPERVISED, "--head", "unseeded")
+    code, diagnosis, told = twin(tmp_path / "t", "--", *SUPERVISED, "--head", "unseeded")
     assert code == 1
+    (proving,) = (line for line in told.splitlines() if "prove the cause with: " in line)
+    assert " twin --explain -- " in proving
+    assert proving.endswith(" --head unseeded")
     (origin,) = diagnosis["origins"]
     assert (origin["component"], origin["step"]) == ("agent.network.head", -1)
     assert origin["cause"] == "unseeded-init"

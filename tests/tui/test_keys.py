@@ -8,7 +8,7 @@ from textual import events
 from bisect_debugger.tui.app import BisectApp
 from bisect_debugger.tui.screens.buffers import BuffersScreen
 from bisect_debugger.tui.widgets.table import VirtualTable
-from tests.runs import plain_steps, values, write_run
+from tests.runs import nudged, plain_steps, values, write_run
 from tests.tui.screens import SAMPLES, opened, press, screen_text, settled, status
 
 TWINS = (SAMPLES / "two_origins" / "a.h5", SAMPLES / "two_origins" / "b.h5")
@@ -154,3 +154,15 @@ async def test_a_key_typed_right_behind_enter_is_done_behind_it() -> None:
         app.post_message(events.Key("7", "7"))
         await settled(pilot)
         assert screen_text(app).startswith(" Growth: agent.outcome_head.weight")
+
+
+async def test_a_single_origin_leaves_the_keys_to_the_text_below_it(tmp_path: Path) -> None:
+    a = write_run(tmp_path / "a.h5", plain_steps())
+    b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))))
+    async with opened(a, b) as (app, pilot):
+        assert "down: more text" in status(app)
+        assert "Not proven: " not in screen_text(app)
+        await press(pilot, "end")
+        assert "Not proven: `bisect-debugger twin --explain -- CMD`" in screen_text(app)
+        await press(pilot, "enter")
+        assert screen_text(app).startswith(" Buffer: net.head.out")

@@ -72,7 +72,7 @@ def test_an_editor_may_have_arguments_and_gets_the_whole_path(
     assert edit(Path("-n.md")) == ""
     assert (tmp_path / "taken" / "-n.md").read_text() == "text"
     monkeypatch.setenv("VISUAL", "")
-    assert edit(Path("-n.md")) == "the editor ended with exit code 1"
+    assert edit(Path("-n.md")) == "the editor ended with exit code 1; the note is in -n.md"
 
 
 def test_the_same_note_is_written_once(tmp_path: Path) -> None:
@@ -110,5 +110,6 @@ async def test_an_editor_that_does_not_start_ends_nothing(
     a, b = (write_run(tmp_path / f"{name}.h5", plain_steps()) for name in "ab")
     async with opened(a, b) as (app, pilot):
         await press(pilot, "E")
-        assert "the editor did not start" in status(app)
+        assert "the editor did not start (No " in status(app)
+        assert status(app).endswith(f"see $EDITOR: {editor}")
     assert (tmp_path / "note.md").exists()

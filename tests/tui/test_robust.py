@@ -9,7 +9,7 @@ import pytest
 from textual import events
 
 from bisect_debugger.tui.actions import bindings
-from tests.tui.screens import SAMPLES, opened, press, screen_text, settled
+from tests.tui.screens import SAMPLES, opened, press, screen_text, settled, status
 from tests.tui.terminal import Terminal
 
 TWINS = (SAMPLES / "two_origins" / "a.h5", SAMPLES / "two_origins" / "b.h5")
@@ -100,3 +100,25 @@ def test_what_cannot_be_opened_is_told_without_a_screen(
     assert done.returncode == code
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("key", ["4", "8"])
+async def test_a_name_cut_for_a_small_window_is_whole_again_in_a_big_one(key: str) -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, key, "G")
+        whole = status(app)
+        await pilot.resize_terminal(24, 8)
+        await press(pilot, "k", "j")
+        assert status(app) != whole
+        await pilot.resize_terminal(80, 24)
+        await settled(pilot)
+        assert status(app) == whole
+
+
+async def test_ctrl_c_says_how_to_leave_where_answers_stand() -> None:
+    async with opened(*TWINS) as (app, pilot):
+        await press(pilot, "ctrl+c")
+        assert status(app) == "q: leave"
+        assert "ctrl+q" not in screen_text(app)
+        await press(pilot, "slash", "ctrl+c", "escape", "ctrl+p", "ctrl+c", "escape", "q")
+        assert app.return_code == 0

@@ -13,6 +13,7 @@ from bisect_debugger.diagnosis import diagnose_pair
 from bisect_debugger.diagnosis.findings import keep
 from bisect_debugger.diagnosis.model import Alternative, Experiment, Zoom
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import THREAD_BESIDE
 from bisect_debugger.runs.operators import Excerpt
 from bisect_debugger.tui.app import BisectApp
 from bisect_debugger.twins import open_pair
@@ -254,3 +255,19 @@ async def test_code_that_was_recorded_goes_before_what_lies_here(tmp_path: Path)
         assert "aten::add at model.py:31" in text
         assert "> 31      return x + \\x1b[2Jy" in text
         assert "- environment: both ran on one machine" in text
+        # Lines that hold nothing, around another place than the one that is named.
+        blank = replace(zoom, excerpt=Excerpt(1, ("", "")))
+        app.session.diagnosis = replace(found, origins=(replace(origin, zoom=blank),))
+        app.navigator.forget()
+        await press(pilot, "1")
+        assert "aten::add at model.py:31" in screen_text(app)
+
+
+async def test_cells_say_where_the_events_of_threads_are(tmp_path: Path) -> None:
+    for threads, told in (((), False), ((f"{THREAD_BESIDE}actor",), True)):
+        folder = tmp_path / str(len(threads))
+        folder.mkdir()
+        a, b = (write_run(folder / f"{x}.h5", plain_steps(), uncovered=threads) for x in "ab")
+        async with opened(a, b) as (app, pilot):
+            await press(pilot, "3")
+            assert ("threads beside the training are in no cell" in screen_text(app)) is told

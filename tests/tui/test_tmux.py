@@ -149,3 +149,21 @@ def test_a_walk_with_the_mouse_alone(mouse: Terminal, tmp_path: Path) -> None:
 def mouse(tmp_path: Path, _cache_of_the_test: Path) -> Iterator[Terminal]:
     (_cache_of_the_test / "bisect-debugger" / "seen").unlink()
     yield from a_terminal((120, 40), tmp_path)
+
+
+def test_suspended_it_gives_the_shell_back_and_comes_again(tmp_path: Path) -> None:
+    for name in ("a.h5", "b.h5"):
+        shutil.copy(SAMPLES / "two_origins" / name, tmp_path)
+    shell = Terminal(tmp_path / "tmux", 80, 24, f"cd '{tmp_path}' && exec bash --norc -i")
+    try:
+        shell.keys(f"'{sys.executable}' -m bisect_debugger.cli open a.h5 b.h5", "Enter")
+        shell.wait_for("Verdict: diverged")
+        shell.wait_for("1 verdict")
+        shell.keys("C-z")
+        shell.wait_for("Stopped")
+        shell.keys("fg", "Enter")
+        shell.wait_for("Verdict: diverged")
+        shell.keys("3")
+        shell.wait_for("Timeline: 5 steps")
+    finally:
+        shell.close()

@@ -73,6 +73,24 @@ def test_a_buffer_first_recorded_late_is_known_by_its_own_first_step(tmp_path: P
         assert opened.first_step_of((Group.PARAM, "nobody")) is None
 
 
+@pytest.mark.parametrize("drawn", [True, False])
+def test_names_of_streams_and_calls_are_escaped_in_the_evidence(
+    tmp_path: Path, drawn: bool
+) -> None:
+    def run(fault: int) -> list[list[Made]]:
+        shift = 500 * fault
+        state = [stream("start", 1 + shift, "\x1b[2J"), stream("end", 2 + shift * drawn, "\x1b[2J")]
+        return [[weight("net", 1)], [state[0], out("net", 3 + shift), state[1]]]
+
+    calls = (("\x1b[31mseed", "entropy", "train.py:3"),)
+    paths = [write_made(tmp_path / f"{k}.h5", run(k), seeding=calls) for k in (0, 1)]
+    found = diagnose(paths)
+    told = [line for each in (*found.origins, *found.dormant_streams) for line in each.evidence]
+    assert any("\\x1b[2J" in line for line in told)
+    assert any("\\x1b[31mseed" in line for line in told)
+    assert all(line.isprintable() for line in told)
+
+
 @pytest.mark.parametrize(
     ("fact", "cause"),
     [

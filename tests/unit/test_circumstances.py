@@ -62,6 +62,24 @@ def test_a_stream_without_a_seed_after_a_restore_was_lost() -> None:
     assert cause(between(stream, replace(SEEN, loads=(LOADED,)))) is Cause.SEED_NOT_APPLIED
 
 
+@pytest.mark.parametrize("call", ["torch.manual_seed", "torch.cuda.manual_seed_all"])
+def test_what_seeds_torch_seeds_its_devices(call: str) -> None:
+    stream = named("rng.torch_cuda:0", case(STREAM))
+    seeded = SeedingCall(call, "3", "train.py:3", -1)
+    restored = replace(SEEN, loads=(RESTORED,), seeding=(seeded,))
+    other = replace(restored, seeding=(replace(seeded, argument="4"),))
+    assert cause(between(stream, replace(restored, seeding=()))) is Cause.RESUME_STATE
+    assert conclude(between(stream, restored, other)).leaf.variant == "seeded-otherwise"
+    assert cause(between(stream, restored)) is Cause.RNG_STREAM
+
+
+def test_a_stream_is_not_seeded_by_a_call_that_comes_later() -> None:
+    stream = named("rng.python", case(STREAM))
+    late = replace(SEEN, seeding=(SeedingCall("random.seed", "3", "train.py:3", 5),))
+    assert cause(between(stream, late)) is Cause.SEED_NOT_APPLIED
+    assert cause(between(stream, replace(late, loads=(RESTORED,)))) is Cause.RESUME_STATE
+
+
 def test_a_stream_that_each_run_seeds_with_another_number_is_told_so() -> None:
     def seeded(*numbers: str) -> RunFacts:
         calls = (SeedingCall("torch.Generator.seed", each, "net.py:7", -1) for each in numbers)

@@ -289,3 +289,17 @@ def test_a_dormant_origin_says_that_it_reached_nothing(tmp_path: Path) -> None:
         return [[weight("net", 1)], [batch(10), batch(11 + 500 * fault, slot=1), out("net", 12)]]
 
     assert "dormant: it reached no other component" in twins(tmp_path, steps).sentence
+
+
+def test_an_action_of_one_run_alone_explains_no_batch_of_a_loader(tmp_path: Path) -> None:
+    """Neither enters a module, which is nothing that they have in common."""
+
+    def steps(fault: int) -> Steps:
+        loaded = Made(Group.DATA, "loader.train[0]", 50 + 500 * fault, "loader.train", "[0]")
+        return [
+            [weight("net", 1)],
+            [batch(10), *[action(12)] * fault],
+            [loaded, batch(20)],
+        ]
+
+    assert origins(twins(tmp_path, steps)) == [(0, "env.action"), (1, "loader.train[0]")]

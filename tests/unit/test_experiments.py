@@ -270,6 +270,7 @@ def test_nothing_runs_twice(tmp_path: Path) -> None:
     made = bench(tmp_path, {"entropy"}, [])
     explain(diagnosis(origins=(origin(),)), made, BASELINE)
     before = dict(made.done)
+    assert before
     assert all(made.holds(knobs) is not None for knobs in before)
     assert made.done == before
 

@@ -43,8 +43,7 @@ def explained(a: Path, b: Path) -> Diagnosis:
             evidence=("Proven: so it is.", *plain.origins[0].evidence),
         )
         diagnosis = replace(
-            plain,
-            origins=(origin, *plain.origins[1:]),
+            with_origins(plain, (origin, *plain.origins[1:])),
             experiments=(Experiment(("clock",), 3, 3, ()),),
             isolation=ISOLATION,
             remarks=("A remark.", *plain.remarks),
@@ -69,6 +68,7 @@ def test_a_cause_that_was_proven_is_told_again_and_named_in_the_sentence(
         keep(diagnosis, plain, pair)
     assert plain.origins[0].cause is not cause
     assert f"({cause.value}, " in diagnosis.sentence
+    assert diagnosis.trail[-1].answer == cause.value
     again = told(*twins)
     assert again.sentence == diagnosis.sentence
     assert again.origins[0] == named

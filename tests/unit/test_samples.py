@@ -95,3 +95,10 @@ def test_a_batch_that_one_run_left_out_is_control_flow(tmp_path: Path) -> None:
     found = told(tmp_path, batches[:8], [*batches[:2], *batches[3:9]])
     assert found.cause is Cause.CONTROL_FLOW
     assert any("second run is 1 batches ahead" in step.evidence for step in found.trail)
+
+
+def test_batches_of_another_type_are_told_and_not_sorted(tmp_path: Path) -> None:
+    """As a row of bytes, numbers of other widths have no order among each other."""
+    rows = np.arange(64).reshape(16, 4)
+    found = told(tmp_path, split(rows.astype(np.float32)), split(rows.astype(np.float64)))
+    assert found.cause is Cause.CONTROL_FLOW

@@ -9,12 +9,13 @@ from torch import nn
 
 import probes
 from bisect_debugger.diagnosis import Verdict, diagnose, diagnose_pair
+from bisect_debugger.diagnosis.survey import events_before
 from bisect_debugger.errors import NotComparable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import END_INCOMPLETE, END_STOPPED
 from bisect_debugger.runs import open_run
 from bisect_debugger.twins import open_pair
-from bisect_debugger.views.states import compared_lines, compared_of
+from bisect_debugger.views.states import compared_lines, compared_of, hint_lines
 from probes.writer import Header
 from tests.handmade import Made, batch, loss, out, weight, write_made
 from tests.unit.recorded import backward
@@ -119,6 +120,19 @@ def test_what_differs_before_a_run_died_is_found(tmp_path: Path) -> None:
     found = diagnose([a, b])
     assert found.verdict is Verdict.DIVERGED
     assert [origin.buffer for origin in found.origins] == ["net.a.out"]
+
+
+def test_events_are_counted_over_the_compared_steps_alone(tmp_path: Path) -> None:
+    a = run_of(tmp_path / "a.h5", 5)
+    late = Header(level="full", window="3:")
+    steps: list[list[Made]] = [[weight("net.a", 1)], *([] for _ in range(3)), step(3), step(4)]
+    b = write_made(tmp_path / "b.h5", steps, header=late)
+    with open_pair(a, b) as pair:
+        assert events_before(pair, 1) == 1
+        assert events_before(pair, pair.step_count) == 7
+    c, d = (stopped_in_step_1(tmp_path / f"{name}.h5", step(1)) for name in "cd")
+    compared = diagnose([c, d]).compared
+    assert (compared.last_step, compared.events) == (0, 4)
 
 
 def trained(path: Path, **options: Any) -> Path:
@@ -320,3 +334,46 @@ def test_the_length_of_a_run_that_was_stopped_is_no_remark(
     a, b = run_of(tmp_path / "a.h5", 5), run_of(tmp_path / "b.h5", 3, **ending)
     remarks = " ".join(diagnose([a, b]).remarks)
     assert ("another number of steps" in remarks) is remarked
+
+
+def test_work_behind_the_last_step_of_one_run_alone_is_told_as_that(tmp_path: Path) -> None:
+    """Both closed as many steps, and what stands open behind them is no other order."""
+    a = run_of(tmp_path / "a.h5", 2)
+    steps = [[weight("net.a", 1)], *(step(k) for k in range(3))]
+    b = write_made(tmp_path / "b.h5", steps, open_last=True)
+    found = diagnose([a, b])
+    assert found.verdict is Verdict.DIVERGED
+    assert found.sentence == (
+        "Diverged. One run goes on after the other ended; all common steps are equal."
+    )
+    assert hint_lines(found) == []
+
+
+def test_a_run_that_ended_before_its_first_step_ended_after_init(tmp_path: Path) -> None:
+    a, b = run_of(tmp_path / "a.h5", 0), run_of(tmp_path / "b.h5", 2)
+    (origin,) = diagnose([a, b]).origins
+    assert origin.evidence[1].startswith("The first run ended after init, the second went on to ")
+
+
+def nearly(path: Path, count: int, **fields: Any) -> Path:
+    """Outputs that differ by the seed of another content, as a tolerance may allow."""
+    apart = [[weight("net.a", 1)], *([batch(10 + k), out("net.a", 500 + k)] for k in range(count))]
+    return write_made(path, apart, **fields)
+
+
+@pytest.mark.parametrize(
+    ("count", "ending", "expected", "words"),
+    [
+        (3, {}, Verdict.WITHIN_TOLERANCE, "Within tolerance from init to step 2"),
+        (5, {}, Verdict.DIVERGED, "Diverged. One run goes on after the other ended; all common "),
+        (2, RAISED, Verdict.INCONCLUSIVE, "Inconclusive: all common steps are within the "),
+    ],
+)
+def test_a_tolerance_takes_nothing_off_another_end(
+    tmp_path: Path, count: int, ending: dict[str, str], expected: Verdict, words: str
+) -> None:
+    plain = [[weight("net.a", 1)], *([batch(10 + k), out("net.a", 20 + k)] for k in range(3))]
+    a = write_made(tmp_path / "a.h5", plain)
+    found = diagnose([a, nearly(tmp_path / "b.h5", count, **ending)], tolerance=10.0)
+    assert found.verdict is expected
+    assert found.sentence.startswith(words)

@@ -9,8 +9,12 @@ import pytest
 from bisect_debugger.diagnosis import diagnose_pair
 from bisect_debugger.diagnosis.model import Experiment
 from bisect_debugger.format.groups import Group
-from bisect_debugger.twins import open_pair
-from bisect_debugger.views.everything import render_everything
+from bisect_debugger.format.layouts import Layout
+from bisect_debugger.format.schema import EventFlag
+from bisect_debugger.twins import Row, Status, open_pair
+from bisect_debugger.twins.model import Seen
+from bisect_debugger.views.buffer import without_values
+from bisect_debugger.views.everything import render_everything, value_lines
 from tests.runs import nudged, plain_steps, values, write_run
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_runs" / "two_origins"
@@ -86,7 +90,8 @@ def test_without_values_it_is_said(tmp_path: Path) -> None:
     b = write_run(tmp_path / "b.h5", plain_steps(s1_out=nudged(values(21))), level="digest")
     found = everything(a, b)
     assert found["Values of origin 1, net.head.out in step 1"] == [
-        "No values were recorded (level full has them)."
+        "The contents differ, float32[3,4], and no values were recorded: record at level full to "
+        "see them."
     ]
 
 
@@ -134,3 +139,15 @@ def test_hostile_names_do_nothing(tmp_path: Path) -> None:
         text = render_everything(pair, diagnose_pair(pair))
     assert "\\x1b[2J\\n\\u202e[red]w" in text
     assert not set(text) & set("\x1b\u202e")
+
+
+def test_why_an_event_has_no_numbers_is_told_as_it_is() -> None:
+    seen = Seen(0, (1, 2), Layout("float32", (2,)), EventFlag.NONE, 0)
+    names = (Group.FORWARD, "net", "out", "", "net.out", 0, "")
+    alone = Row(1, *names, seen, None, Status.ONE_SIDED)
+    moved = Row(1, *names, seen, replace(seen, sequence=3), Status.EQUAL, moved=True)
+    told = [value_lines(without_values(row, "full")) for row in (alone, moved)]
+    assert told == [
+        ["Only the first run has this event: the runs did not do the same things here."],
+        ["Bit-equal, but at another place in the order of the step, float32[2]."],
+    ]

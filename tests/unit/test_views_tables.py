@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bisect_debugger.diagnosis.model import Experiment, Isolation, Reached, Repeats, Verdict
+from bisect_debugger.diagnosis.threads import RACED_WORDS
 from bisect_debugger.format.groups import Group
 from bisect_debugger.twins import open_pair
 from bisect_debugger.views.experiments import experiment_lines, experiment_table
@@ -46,9 +47,18 @@ def test_an_experiment_says_what_it_did_and_what_follows() -> None:
     assert "In isolation, backward: 17 of 20 different." in text
 
 
+def test_a_knob_of_another_version_is_shown_and_may_be_the_one() -> None:
+    (row,) = experiment_table(diagnosis(experiments=(Experiment(("new\x1b",), 3, 3, ()),)))
+    assert row.did == ("new\\x1b: a knob that this version does not know",)
+    assert row.takes_away
+
+
 def test_why_there_are_no_experiments_is_said() -> None:
     assert experiment_lines(equal_diagnosis())[0].startswith("Nothing diverged in the training")
-    assert experiment_lines(diagnosis())[0].startswith("No experiment was run on these twins.")
+    none_run = "No experiment was run on these twins."
+    assert experiment_lines(diagnosis())[0].startswith(none_run)
+    within = diagnosis(verdict=Verdict.WITHIN_TOLERANCE)
+    assert experiment_lines(within)[0].startswith(none_run)
     elsewhere = (Path("runs/a.values.h5"), Path("runs/b\x1b.values.h5"))
     text = "\n".join(experiment_lines(diagnosis(), elsewhere))
     assert text.startswith("No experiment was run on this pair.")
@@ -103,9 +113,13 @@ def test_what_was_compared_is_said_of_runs_of_other_length_and_structure(tmp_pat
 def test_each_dead_end_has_a_way_on() -> None:
     assert "--control" in hint_lines(equal_diagnosis())[0]
     assert "record both" in hint_lines(equal_diagnosis(verdict=Verdict.INCONCLUSIVE))[0]
+    raced = equal_diagnosis(verdict=Verdict.INCONCLUSIVE, sentence=RACED_WORDS)
+    assert hint_lines(raced) == []
+    assert hint_lines(equal_diagnosis(verdict=Verdict.DIVERGED)) == []
     found = diagnosis()
     assert found.onset is not None
     assert hint_lines(found) == []
+    assert "at level full" in hint_lines(replace(found, verdict=Verdict.INCONCLUSIVE))[0]
     coarse = replace(found, onset=replace(found.onset, buffer=""))
     assert "level digest" in hint_lines(coarse)[0]
     first = replace(found, compared=replace(found.compared, first_step=1))

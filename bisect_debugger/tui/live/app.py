@@ -6,9 +6,6 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import ClassVar
-
-from textual.binding import Binding, BindingType
 
 from bisect_debugger.errors import BisectError
 from bisect_debugger.progress import Listener, Stop
@@ -38,10 +35,6 @@ class LiveApp(BisectApp):
     | q, escape, ctrl+c | ask whether to stop the training |
     | ctrl+z | suspend; the trainer goes on |
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+z", "suspend_process", "suspend", show=False)
-    ]
 
     def __init__(self, work: Work, *, ascii_only: bool = False, light: bool = False) -> None:
         """Show work that begins when the screen is there.

@@ -6,14 +6,18 @@ from rich.text import Text
 from textual.widget import Widget
 
 from bisect_debugger.errors import printable
-from bisect_debugger.format.groups import Group
 from bisect_debugger.format.words import step_words
 from bisect_debugger.report.numbers import difference_lines
 from bisect_debugger.tui.look import Look
 from bisect_debugger.tui.screens.base import BaseScreen
 from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.twins import Row, Status
-from bisect_debugger.views.buffer import BufferView, histogram_lines, map_lines
+from bisect_debugger.views.buffer import (
+    BufferView,
+    histogram_lines,
+    map_lines,
+    why_no_numbers,
+)
 from bisect_debugger.views.digits import Marked, SideBySide
 from bisect_debugger.views.names import elide
 
@@ -60,7 +64,6 @@ class BufferScreen(BaseScreen):
     async def show_row(self, row: Row, place: int = 0) -> None:
         """Show one event, around the differing element of this number."""
         self._view = await self.session.buffer(row, place)
-        self.set_title(f"Buffer: {elide(row.name, max(20, self.app.size.width - 30))}")
         self._paint(scroll=place == 0)
 
     async def next_divergence(self, forward: bool) -> None:
@@ -84,6 +87,7 @@ class BufferScreen(BaseScreen):
         if view is None:
             return
         row, where = view.row, ""
+        self.set_title(f"Buffer: {elide(row.name, max(20, self.app.size.width - 30))}")
         if view.places > 1:
             where = f"element {view.place + 1:,} of {view.places:,} that differ (n N)  "
         tail = f"{step_words(row.step)}, {row.group.label}, {row.status.word}"
@@ -128,32 +132,6 @@ def buffer_text(view: BufferView, width: int, look: Look) -> Text:
         text.append("\nElements by distance in ULP\n", "bold")
         text.append("\n".join(f"  {line}" for line in bars) + "\n")
     return text
-
-
-def why_no_numbers(row: Row, level: str) -> str:
-    """Why nothing can be said about how far the sides are apart."""
-    if row.a is None or row.b is None:
-        only = "first" if row.a else "second"
-        return f"Only the {only} run has this event: the runs did not do the same things here."
-    if row.a.layout != row.b.layout:
-        return (
-            f"{printable(row.a.layout.text)} in the first run, {printable(row.b.layout.text)} in "
-            "the second: values of other type or shape cannot be held against each other."
-        )
-    if row.status is Status.EQUAL:
-        moved = ", but at another place in the order of the step" if row.moved else ""
-        return f"Bit-equal{moved}, {printable(row.a.layout.text)}."
-    if row.group is Group.RNG:
-        return (
-            "The states of this generator differ. A state is kept as a digest only, at every "
-            "level: its bytes are no numbers that could be held against each other. What matters "
-            "is where the streams part: look for the first step and event in which it differs, "
-            "and at the seeding calls in the note (6)."
-        )
-    differ = f"The contents differ, {printable(row.a.layout.text)}, and no values were recorded"
-    if level != "full":
-        return f"{differ}: record at level full to see them."
-    return f"{differ}: the recordings keep none of this step, or none of this buffer."
 
 
 def _values(view: BufferView, width: int, look: Look) -> Text:

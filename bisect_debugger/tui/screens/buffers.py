@@ -7,7 +7,9 @@ from textual import on
 from textual.containers import Vertical
 from textual.widget import Widget
 
+from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import NAME_BYTES
 from bisect_debugger.format.words import step_words
 from bisect_debugger.tui.filters import NameFilter, Order, occurs, select
 from bisect_debugger.tui.look import Look
@@ -78,7 +80,11 @@ class BuffersScreen(BaseScreen):
     def repaint(self) -> None:
         """Colours and symbols as they are now."""
         self._head_lines()
-        self.query_one("#events", VirtualTable).refresh()
+        table = self.query_one("#events", VirtualTable)
+        table.refresh()
+        if table.cursor < len(self.listed):
+            # The name is as long as there is room for.
+            self._tell_place(table.cursor)
 
     async def show_step(
         self, common_row: int, name: str = "", group: Group | None = None, *, last: bool = False
@@ -243,16 +249,19 @@ class BuffersScreen(BaseScreen):
         """Say the full name, and show the numbers beside where there is room."""
         if message.index >= len(self.listed):
             return
-        row = self.listed[message.index]
+        self._tell_place(message.index)
+        if self.has_class("wide"):
+            self.read("preview", self._numbers, self.listed[message.index])
+
+    def _tell_place(self, index: int) -> None:
+        row = self.listed[index]
         hidden = f", {self._hidden} equal hidden" if self._hidden else ""
-        place = f"{message.index + 1}/{len(self.listed)}{hidden}"
+        place = f"{index + 1}/{len(self.listed)}{hidden}"
         room = self.app.size.width - len(place) - len(row.status.word) - 6
         equal = "u: hide equal" if self.show_equal else "u: show equal"
         self.set_status(
             f"{place}  {elide(row.name, room)}  {row.status.word}", "enter: values", equal
         )
-        if self.has_class("wide"):
-            self.read("preview", self._numbers, row)
 
     async def _numbers(self, row: Row) -> None:
         view = await self.session.buffer(row)
@@ -265,7 +274,10 @@ class BuffersScreen(BaseScreen):
 
     def copied_text(self) -> str:
         """The listed events."""
-        return "\n".join(f"{row.status.symbol} {row.group.label} {row.name}" for row in self.listed)
+        return "\n".join(
+            f"{row.status.symbol} {row.group.label} {printable(row.name, NAME_BYTES)}"
+            for row in self.listed
+        )
 
 
 def row_line(row: Row, width: int, look: Look) -> Text:

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from textual.widget import Widget
 
+from bisect_debugger.diagnosis import Verdict
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.tui.screens.base import BaseScreen
@@ -43,10 +44,10 @@ class GrowthScreen(BaseScreen):
         pane.focus()
         diagnosis = await self.session.diagnose()
         if diagnosis.onset is None:
-            pane.show(
-                "Nothing diverged in training, so nothing grows. Choose a buffer (4) and press 7 "
-                "to follow it."
-            )
+            known = "Nothing diverged in training, so nothing grows."
+            if diagnosis.verdict is not Verdict.BIT_EQUAL:
+                known = "No first divergence is known."
+            pane.show(f"{known} Choose a buffer (4) and press 7 to follow it.")
             self.set_status("1: what was compared")
         elif not diagnosis.onset.buffer:
             pane.show(
@@ -64,7 +65,7 @@ class GrowthScreen(BaseScreen):
 
     async def _follow(self, key: tuple[Group, str]) -> None:
         self._key, self._growth = key, None
-        self.set_title(f"Growth: {elide(key[1], max(12, self.app.size.width - 30))}")
+        self._head(key[1])
         diagnosis = await self.session.diagnose()
         onset = diagnosis.onset.step if diagnosis.onset else 0
         row = await self.session.row_of_step(onset) or 0
@@ -81,6 +82,7 @@ class GrowthScreen(BaseScreen):
         growth = self._growth
         if growth is None:
             return
+        self._head(growth.name)
         pane = self.query_one("#main", Prose)
         width = max(24, self.app.size.width - 2)
         words = growth_words(growth)
@@ -94,6 +96,9 @@ class GrowthScreen(BaseScreen):
         looked = len(growth.points)
         which = "every step" if looked == growth.steps else f"{looked} of {growth.steps:,} steps"
         self.set_status(f"{which}  {growth.group.label}  {printable(growth.name, 200)}")
+
+    def _head(self, name: str) -> None:
+        self.set_title(f"Growth: {elide(name, max(12, self.app.size.width - 30))}")
 
     def copied_text(self) -> str:
         """Step and value, a line each."""

@@ -84,7 +84,9 @@ class ReachScreen(BaseScreen):
             f"{'  component':<{self._name_width(self.app.size.width)}}{'reached in':<{_STEP_WIDTH}}"
         )
         self.query_one("#heads", Still).say(f"{head}time, later to the right")
-        self.query_one("#components", VirtualTable).refresh()
+        table = self.query_one("#components", VirtualTable)
+        table.refresh()
+        self._tell_arrival(table.cursor)
 
     @staticmethod
     def _name_width(width: int) -> int:
@@ -110,9 +112,12 @@ class ReachScreen(BaseScreen):
     @on(VirtualTable.Moved, "#components")
     def tell(self, message: VirtualTable.Moved) -> None:
         """Say by which buffer it came."""
-        if message.index >= len(self._lines):
+        self._tell_arrival(message.index)
+
+    def _tell_arrival(self, index: int) -> None:
+        if index >= len(self._lines):
             return
-        reach, row = self._lines[message.index]
+        reach, row = self._lines[index]
         if row is None:
             self.set_status(NOTHING_REACHED)
             return

@@ -22,6 +22,9 @@ _NAME_WIDTH = 25
 _IN_STATUS = 90
 """Characters of a value in the status line, which has four lines at most."""
 
+_COPIED = 10_000
+"""The same where a value is copied."""
+
 
 class RunsScreen(BaseScreen):
     """Pairs, then a line a fact: its name, the first run's value, the second's."""
@@ -153,7 +156,10 @@ class RunsScreen(BaseScreen):
 
     def copied_text(self) -> str:
         """All facts, tab-separated."""
-        return "\n".join(f"{fact.name}\t{fact.a}\t{fact.b}" for fact in self._facts)
+        return "\n".join(
+            "\t".join(printable(text, _COPIED) for text in (fact.name, fact.a, fact.b))
+            for fact in self._facts
+        )
 
 
 def _both(first: str, second: str) -> str:

@@ -8,6 +8,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import THREAD_BESIDE
 from bisect_debugger.format.words import step_words
 from bisect_debugger.tui.look import groups_legend
 from bisect_debugger.tui.screens.base import BaseScreen
@@ -139,6 +140,8 @@ class TimelineScreen(BaseScreen):
         missing = [group.label for group in Group if group not in shown]
         if missing:
             text.append(f"not recorded: {', '.join(missing)}\n")
+        if self._has_threads_beside:
+            text.append("threads beside the training are in no cell; 4 lists what they did\n")
         text.append("O an origin began   V first visible in a loss\n")
         for number, status in enumerate(Status):
             # In two lines, or the smallest window would break one in the middle of its words.
@@ -146,6 +149,13 @@ class TimelineScreen(BaseScreen):
             text.append_text(self.look.symbol(status))
             text.append(f" {status.word}  ")
         return text
+
+    @property
+    def _has_threads_beside(self) -> bool:
+        """Which step their events stand in is chance, and no digest of a step holds them."""
+        found = self.session.diagnosis
+        uncovered = found.compared.uncovered if found is not None else ()
+        return any(what.startswith(THREAD_BESIDE) for what in uncovered)
 
     def go_in(self) -> None:
         """Show the events of the step: of several the first that differs."""

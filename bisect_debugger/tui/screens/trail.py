@@ -13,6 +13,7 @@ from textual.widget import Widget
 from bisect_debugger.causality.case import TrailStep
 from bisect_debugger.causality.conclusion import render_tree
 from bisect_debugger.diagnosis.model import Diagnosis, Origin
+from bisect_debugger.diagnosis.trail import CONCLUSION, FORK, conclusion_of
 from bisect_debugger.errors import printable
 from bisect_debugger.report.text import dormancy_words, trail_lines
 from bisect_debugger.tui.screens.base import BaseScreen
@@ -20,11 +21,6 @@ from bisect_debugger.tui.widgets.prose import Prose
 from bisect_debugger.tui.widgets.table import VirtualTable
 from bisect_debugger.views.counts import counted
 from bisect_debugger.views.names import elide, elide_end
-
-_FORK = "origins"
-"""Node of the search at which every origin takes its own way through the tree."""
-
-_CONCLUSION = "cause"
 
 _FOLDED_FROM = 3
 """Questions answered no, one after the other, that are folded into one line."""
@@ -145,7 +141,7 @@ def _folded(lines: Sequence[TrailStep | Origin]) -> Iterator[Line]:
         if isinstance(line, TrailStep) and line.answer == "no":
             row.append(line)
             continue
-        decides = isinstance(line, Origin) or line.node == _CONCLUSION
+        decides = isinstance(line, Origin) or line.node == CONCLUSION
         yield from _as_folded(row, keep_last=decides)
         row = []
         yield line
@@ -164,19 +160,10 @@ def _as_folded(row: Sequence[TrailStep], *, keep_last: bool) -> Iterator[Line]:
 def _lines(diagnosis: Diagnosis) -> tuple[TrailStep | Origin, ...]:
     """The search, then the way of each origin through the tree under its name."""
     trail = diagnosis.trail
-    fork = next((place for place, step in enumerate(trail, 1) if step.node == _FORK), len(trail))
+    if not diagnosis.origins:
+        return trail
+    fork = next((place for place, step in enumerate(trail, 1) if step.node == FORK), len(trail))
     lines: list[TrailStep | Origin] = list(trail[:fork])
-    for number, origin in enumerate(diagnosis.origins):
-        lines.append(origin)
-        # The trail of the diagnosis goes on with the first origin's, to its conclusion.
-        lines += trail[fork:] if number == 0 else (*origin.trail, _conclusion(origin))
-    return tuple(lines) if diagnosis.origins else trail
-
-
-def _conclusion(origin: Origin) -> TrailStep:
-    return TrailStep(
-        question=f"What kind of fault is {origin.component}?",
-        evidence=origin.evidence[0] if origin.evidence else "",
-        answer=origin.cause.value,
-        node=_CONCLUSION,
-    )
+    for origin in diagnosis.origins:
+        lines += (origin, *origin.trail, conclusion_of(origin))
+    return tuple(lines)

@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
-from bisect_debugger.diagnosis.model import Diagnosis, Origin
+from bisect_debugger.diagnosis.model import Diagnosis, Origin, Verdict
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
 from bisect_debugger.report.text import compared_words, dormancy_words, render_diagnosis
@@ -30,6 +30,10 @@ _ORIGINS_LOW = 3
 _CODE_AROUND = 2
 _CODE_LINES = 2 * _CODE_AROUND + 1
 _TOLD_EVERY_SECONDS = 0.5
+_PROVE = (
+    "Not proven: `bisect-debugger twin --explain -- CMD` runs the trainer again with one condition "
+    "changed at a time, and says which change takes the divergence away."
+)
 
 
 class VerdictScreen(BaseScreen):
@@ -94,10 +98,15 @@ class VerdictScreen(BaseScreen):
         self._list(0)
         self.query_one("#side", Prose).show_indented(render_diagnosis(diagnosis, trail=True))
         self.repaint()
+        # One line has nowhere to move to: the keys go to the text below it.
+        is_alone = len(self._origins) == 1 and not self._streams
+        if is_alone:
+            self.query_one("#detail", Prose).focus()
         if not diagnosis.origins:
             await self._tell_what_was_compared(diagnosis)
         if self._origins:
-            hints: tuple[str, ...] = ("enter: values", "2: why", "3: steps", "tab: scroll the text")
+            scroll = "down: more text" if is_alone else "tab: scroll the text"
+            hints: tuple[str, ...] = ("enter: values", "2: why", "3: steps", scroll)
         else:
             hints = ("3: all steps", "0: the runs")
         self.set_status(*hints, "x: write the note")
@@ -145,7 +154,8 @@ class VerdictScreen(BaseScreen):
         )
 
     async def _tell_what_was_compared(self, diagnosis: Diagnosis) -> None:
-        lines = [*hint_lines(diagnosis), "", *compared_lines(await self.session.compared())]
+        hints = hint_lines(diagnosis)
+        lines = [*hints, *[""] * bool(hints), *compared_lines(await self.session.compared())]
         lines += ["", *(printable(remark, 1000) for remark in diagnosis.remarks)]
         lines.append(compared_words(diagnosis))
         detail = self.query_one("#detail", Prose)
@@ -160,7 +170,8 @@ class VerdictScreen(BaseScreen):
         self.query_one("#origins", VirtualTable).refresh()
 
     def _sentence(self, diagnosis: Diagnosis) -> Text:
-        status = Status.DIFFERS if diagnosis.onset is not None else Status.EQUAL
+        equal = diagnosis.verdict is Verdict.BIT_EQUAL
+        status = Status.EQUAL if equal else Status.DIFFERS
         verdict = diagnosis.sentence.partition(":" if not diagnosis.origins else ".")[0]
         text = Text(diagnosis.sentence)
         text.stylize(f"bold {self.look.colour(status)}", 0, len(verdict))
@@ -201,8 +212,10 @@ class VerdictScreen(BaseScreen):
     async def _detail(self, origin: Origin) -> None:
         code = await self.session.code(origin)
         inside = origin in self._origins
-        hints = hint_lines(self._diagnosis) if self._diagnosis is not None and inside else []
-        self.query_one("#detail", Prose).show(_told(origin, hints, code))
+        found = self._diagnosis if inside else None
+        hints = hint_lines(found) if found is not None else []
+        provable = found is not None and not found.experiments
+        self.query_one("#detail", Prose).show(_told(origin, hints, code, provable=provable))
 
     def go_in(self, index: int) -> None:
         """Show the values of the origin, or what a line stands for."""
@@ -217,7 +230,7 @@ class VerdictScreen(BaseScreen):
         return render_diagnosis(self._diagnosis) if self._diagnosis else ""
 
 
-def _told(origin: Origin, hints: Sequence[str], code: Code) -> Group:
+def _told(origin: Origin, hints: Sequence[str], code: Code, *, provable: bool) -> Group:
     """What there is to say about an origin; what to do and the code come first, and into view."""
     parts: list[RenderableType] = []
     if origin.advice:
@@ -232,6 +245,8 @@ def _told(origin: Origin, hints: Sequence[str], code: Code) -> Group:
     parts.append(Text(f"{dormancy_words(origin)}\n"))
     parts += _listed("Then", [printable(line, 2000) for line in origin.advice[1:]])
     parts.append(Text(f"What would confirm it: {printable(origin.confirm, 2000)}\n"))
+    if provable:
+        parts.append(Text(f"{_PROVE}\n"))
     others = [f"{x.cause.value}: {printable(x.why, 400)}" for x in origin.alternatives]
     parts += _listed("What else it could be", others)
     return Group(*parts, *([] if is_known else where))
@@ -259,7 +274,7 @@ def _code_lines(origin: Origin, code: Code) -> list[str]:
     if recorded:
         meant = next((at for at, line in enumerate(recorded) if line.startswith(MARK)), 0)
         lines = recorded[max(0, meant - _CODE_AROUND) :][:_CODE_LINES]
-        while lines[-1].strip().isdecimal():
+        while lines and lines[-1].strip().isdecimal():
             # A number alone: a blank line of the source.
             lines.pop()
         return [operator_words(origin), *lines]
