@@ -1,20 +1,14 @@
-"""Forward hooks: module inputs and outputs in execution order, and the batch at the root.
+"""Module inputs and outputs in execution order, and the batch at the root.
 
-The hooks are torch's global ones, which see every module and pick those that have a name.
-Hooks on the modules themselves would change the run: `TransformerEncoderLayer` leaves its fused
-path as soon as a module below it has one, and a copied or saved model would carry them along.
+Every call of a module is heard (`probes.module_calls`); recorded are those that have a name.
 
 A full backward hook, even one that does nothing, wraps inputs and outputs in a custom function,
 which changes the bits of gradients and forbids in-place operations on the output. Gradients are
 therefore seen through hooks on the output tensors.
 """
 
-import itertools
-import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -26,9 +20,7 @@ from torch._C import (
     _is_tracing,
     _len_torch_function_stack,
 )
-from torch.compiler import is_compiling
 from torch.fx import _symbolic_trace as fx_tracing
-from torch.nn.modules import module as torch_module
 
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.schema import INIT_STEP, EventFlag
@@ -36,6 +28,7 @@ from probes.content import leaves
 from probes.edges import Edges
 from probes.exporting import Exporting
 from probes.gradient_hooks import GradientHook, OutputGradients, hook_output
+from probes.module_calls import ignore, listen, listens
 from probes.names import ModuleName
 from probes.nests import Beyond, held_by
 from probes.ports import Ports
@@ -49,16 +42,10 @@ _RECOMPUTE = int(EventFlag.RECOMPUTE)
 _DATA = Group.DATA
 _MOST_PASSES = 16
 """Most passes of one step: a root may be a cell that is called for each token."""
-_number = itertools.count()
-
-
-def _unique_key() -> Any:
-    """A key for tables of hooks: not a number, as torch's own are, so no other ever has it."""
-    return f"bisect_debugger:{next(_number)}"
 
 
 class ModuleHooks:
-    """Hooks on every named module."""
+    """Records the calls of every named module."""
 
     def __init__(
         self,
@@ -69,7 +56,7 @@ class ModuleHooks:
         at_call: Callable[[str], None],
         unknown: Callable[[torch.nn.Module], None] | None = None,
     ) -> None:
-        """Hook every module; `add` says which are recorded.
+        """Hear of every module; `add` says which are recorded.
 
         Args:
             recorder: where events go.
@@ -94,9 +81,7 @@ class ModuleHooks:
         self._ports: WhileAlive[Ports] = WhileAlive()
         self._strangers: WhileAlive[None] = WhileAlive()
         """Introduced before, and nobody wanted them: a loss, or a network beside the roots."""
-        self._key = _unique_key()
-        self._install()
-        self._quiet = _Quiet()
+        listen(self)
         self._exporting = Exporting(self._aside)
 
     def add(self, module: torch.nn.Module, name: ModuleName) -> None:
@@ -116,50 +101,36 @@ class ModuleHooks:
     def remove(self) -> None:
         """Take all hooks away."""
         self._exporting.remove()
-        self._uninstall()
+        ignore(self)
         self._ports.clear()
-        self._quiet.remove()
 
     def listen(self, wanted: bool) -> None:
-        """Stand in torch's tables, or not: outside the window a call costs what it does bare."""
-        if wanted == (self._key in torch_module._global_forward_hooks):
-            return
+        """Hear of calls, or not: outside the window a call costs what it does bare."""
         if wanted:
-            self._install()
+            listen(self)
         else:
-            self._uninstall()
-
-    def _install(self) -> None:
-        torch_module._global_forward_pre_hooks[self._key] = self.before
-        torch_module._global_forward_hooks[self._key] = self._after
-
-    def _uninstall(self) -> None:
-        torch_module._global_forward_pre_hooks.pop(self._key, None)
-        torch_module._global_forward_hooks.pop(self._key, None)
+            ignore(self)
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
-        was_there = self._key in torch_module._global_forward_hooks
-        self._uninstall()
+        was_there = listens(self)
+        ignore(self)
         try:
             yield
         finally:
             if was_there and not self.recorder.closed:
-                self._install()
+                listen(self)
 
     def before(
-        self, module: torch.nn.Module, args: tuple[Any, ...], caller: FrameType | None = None
+        self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
-        """Record a module's inputs; torch's forward pre-hook.
+        """Record a module's inputs; never raises.
 
         Args:
             module: the module that is called.
             args: positional arguments of its forward.
-            caller: frame of torch's that calls the hooks; the calling one by default.
+            kwargs: its keyword arguments.
         """
-        # First of all: anything else would become part of the program that is compiled.
-        if is_compiling():
-            return
         ports, recorder = self._ports.get(id(module)), self.recorder
         if ports is None and (self._unknown is None or id(module) in self._strangers):
             return
@@ -172,9 +143,9 @@ class ModuleHooks:
         try:
             if _len_torch_function_stack():
                 with DisableTorchFunction():
-                    self._inputs(module, ports, args, caller)
+                    self._inputs(module, ports, args, kwargs)
             else:
-                self._inputs(module, ports, args, caller)
+                self._inputs(module, ports, args, kwargs)
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             recorder.fail_with(error)
 
@@ -191,15 +162,12 @@ class ModuleHooks:
         module: torch.nn.Module,
         ports: Ports | None,
         args: tuple[Any, ...],
-        caller: FrameType | None,
+        kwargs: dict[str, Any],
     ) -> None:
         if ports is None:
             ports = self._introduce(module)
             if ports is None:
                 return
-        # Torch hands keyword arguments to hooks of modules that say so in a table of their own,
-        # and the compiler takes a module with an entry there for another program.
-        kwargs = _keywords(caller or sys._getframe(2)) if ports.keywords or not args else None
         recorder, fresh = self.recorder, False
         if not recorder.begun:
             fresh = recorder.begin_step()
@@ -222,7 +190,7 @@ class ModuleHooks:
                 self._input(inputs.get(index) or self._port(ports, index, "", value), value, flags)
             else:
                 self._several(ports, index, value, flags)
-        for key, value in kwargs.items() if kwargs else ():
+        for key, value in kwargs.items():
             self._several(ports, key, value, flags)
 
     def _begin_call(self, ports: Ports, fresh: bool) -> None:
@@ -277,9 +245,8 @@ class ModuleHooks:
         if place is not None and self._keeps_edges and not flags & _RECOMPUTE:
             self._consumed(tensor, node, place)
 
-    def _after(self, module: torch.nn.Module, args: tuple[Any, ...], output: object) -> None:
-        if is_compiling():
-            return
+    def after(self, module: torch.nn.Module, output: object) -> None:
+        """Record what a module returned; never raises."""
         ports = self._ports.get(id(module))
         if ports is None or not self.recorder.active:
             return
@@ -335,32 +302,6 @@ class ModuleHooks:
             self.recorder.writer.uncovered(
                 f"{slot.name}: the tensors that a {type(leaf).__name__} holds"
             )
-
-
-class _Quiet:
-    """Keeps torch from warning of our hooks at every call of a compiled module.
-
-    The warning is meant for hooks that would record such a module twice; the names of a run
-    tell the wrapper and what it wraps apart.
-    """
-
-    def __init__(self) -> None:
-        before = list(warnings.filters)
-        warnings.filterwarnings(
-            "ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks"
-        )
-        added = [entry for entry in warnings.filters if entry not in before]
-        self._entry = added[0] if added else None
-
-    def remove(self) -> None:
-        if self._entry in warnings.filters:
-            warnings.filters.remove(self._entry)  # type: ignore[attr-defined]
-        self._entry = None
-
-
-def _keywords(caller: FrameType) -> dict[str, Any] | None:
-    """Keyword arguments of the module call that a frame of torch's carries out."""
-    return caller.f_locals.get("kwargs")
 
 
 _CONTENT = (torch.Tensor, bool, int, float, complex, np.ndarray, np.generic, Beyond)

@@ -1,9 +1,5 @@
 """What goes into a module and comes out of it, and the buffers that it is recorded as."""
 
-import inspect
-from collections.abc import Callable
-from typing import Any
-
 import torch
 
 from bisect_debugger.format.groups import Group
@@ -26,7 +22,6 @@ class Ports:
         "called_in",
         "holds",
         "inputs",
-        "keywords",
         "name",
     )
 
@@ -37,8 +32,7 @@ class Ports:
         name: ModuleName,
         gradients: OutputGradients,
     ) -> None:
-        """Know the module's name, and whether it takes several arguments."""
-        self.keywords = _takes_several(module.forward)
+        """Know the module's name."""
         self._recorder, self.name, self._gradients = recorder, name, gradients
         self.inputs: dict[int | str | tuple[int | str, str], Slot] = {}
         self._outputs: dict[str, tuple[Slot, GradientHook]] = {}
@@ -76,11 +70,3 @@ class Ports:
             found = self._outputs[path] = (slot, self._gradients.hook_for(name, role))
             self.bare_output = self._outputs.get("")
         return found
-
-
-def _takes_several(forward: Callable[..., Any]) -> bool:
-    """More than one argument may be given, and so by keyword."""
-    try:
-        return len(inspect.signature(forward).parameters) != 1
-    except (TypeError, ValueError):
-        return True

@@ -1,24 +1,21 @@
 """Takes down one module call of a training: what went in, the state it met, what came back."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch._C import _current_graph_task_id
-from torch.compiler import is_compiling
-from torch.nn.modules import module as torch_module
 
 from probes.isolation import trouble
 from probes.isolation.folder import autocast, settings, streams, write
 from probes.isolation.recipes import Recipes
 from probes.isolation.script import tensors_in
 from probes.memory import unseen
+from probes.module_calls import ignore, listen
 from probes.names import Names
 from probes.recorder import Recorder
 
-_KEY: Any = "bisect_debugger:isolation"
 Note = Callable[[str], None]
 """Called once, with why nothing was taken down, or an empty text."""
 
@@ -50,18 +47,19 @@ class ModuleCapture:
         self._saved: dict[str, Any] = {}
         self._upstream: dict[int, torch.Tensor] = {}
         self._failed = ""
-        torch_module._global_forward_pre_hooks[_KEY] = self._before
-        torch_module._global_forward_hooks[_KEY] = self._after
+        listen(self)
         recorder.at_end.insert(0, self._step_closed)
 
     def remove(self) -> None:
         """Wait no longer."""
-        torch_module._global_forward_pre_hooks.pop(_KEY, None)
-        torch_module._global_forward_hooks.pop(_KEY, None)
+        ignore(self)
         self._finish()
 
-    def _before(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
-        if is_compiling() or self._module is not None or self._done:
+    def before(
+        self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Save what goes into the call that is waited for."""
+        if self._module is not None or self._done:
             return
         named = self._names.modules.get(module)
         if (
@@ -75,12 +73,9 @@ class ModuleCapture:
         if self._calls <= self._asked["occurrence"]:
             return
         self._module = module
-        keywords = sys._getframe(1).f_locals.get("kwargs") or {}
-        self._failed = trouble(lambda: self._take(module, args, keywords)) or self._failed
+        self._failed = trouble(lambda: self._take(module, args, kwargs)) or self._failed
 
-    def _take(
-        self, module: torch.nn.Module, args: tuple[Any, ...], keywords: dict[str, Any]
-    ) -> None:
+    def _take(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         recipes, path = self._recipes, self._asked["component"]
         self._saved = {
             "streams": streams(recipes),
@@ -89,11 +84,12 @@ class ModuleCapture:
             "grad": torch.is_grad_enabled(),
             "function": recipes.of(module, path),
             "args": recipes.of(args, "its arguments"),
-            "kwargs": recipes.of(dict(keywords), "its arguments"),
+            "kwargs": recipes.of(dict(kwargs), "its arguments"),
         }
 
-    def _after(self, module: torch.nn.Module, args: tuple[Any, ...], output: Any) -> None:
-        if module is not self._module or self._done or self._failed or is_compiling():
+    def after(self, module: torch.nn.Module, output: Any) -> None:
+        """Save what came of it."""
+        if module is not self._module or self._done or self._failed:
             return
         self._done = True
         self._failed = trouble(lambda: self._take_output(output)) or self._failed

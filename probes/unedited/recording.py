@@ -20,6 +20,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from bisect_debugger.format import schema
 from bisect_debugger.format.groups import Group
 from probes import environment
+from probes.module_calls import CALL
 from probes.names import Added, Names, modules_below
 from probes.nests import leaves
 from probes.recorder import flags_now, guarded
@@ -81,9 +82,11 @@ class UneditedRecording(Recording):
         self.recorder.at_end.append(self._limits.step_closed)
         session.settings.note("started", path=str(self._output.path), rank=self.rank)
 
-    def first_call(self, module: torch.nn.Module, args: tuple[Any, ...], caller: FrameType) -> None:
+    def first_call(
+        self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
         """Record the call that the recording began with."""
-        self._modules.before(module, args, caller)
+        self._modules.before(module, args, kwargs)
 
     def optimizer_built(self, optimizer: torch.optim.Optimizer) -> None:
         """Digest the optimizer's parameters, before anybody has a chance to step it."""
@@ -252,14 +255,11 @@ def _selection(values: dict[str, Any]) -> Selection:
 def _inside_a_module() -> bool:
     """The module call that goes on is made by the forward of another module."""
     frame: FrameType | None = sys._getframe(1)
-    calls = 0
     while frame is not None:
-        calls += frame.f_code is _CALL
+        if frame.f_code is CALL:
+            return True
         frame = frame.f_back
-    return calls > 1
-
-
-_CALL = torch.nn.Module._call_impl.__code__
+    return False
 
 
 def _as_array(value: object) -> object:

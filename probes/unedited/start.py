@@ -14,17 +14,16 @@ from typing import Any
 
 import torch
 from torch.compiler import is_compiling
-from torch.nn.modules import module as torch_module
+from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.utils.weak import WeakIdKeyDictionary
 
 from bisect_debugger.format.schema import OPTIMIZER_LOADED
+from probes.module_calls import ignore, listen
 from probes.seeding import caller
 from probes.unedited import libraries, witness
 from probes.unedited.discovery import holds_parameters
 from probes.unedited.early_seeds import EarlySeeds
 from probes.unedited.optimizers_built import when_built
-
-_KEY: Any = "bisect_debugger:first"
 
 
 class Session:
@@ -54,8 +53,8 @@ class Session:
         """Generators that numpy made, by the line that asked for them."""
         self._over = False
         self._pid = os.getpid()
-        torch_module.register_module_parameter_registration_hook(self._parameter_registered)
-        torch_module._global_forward_pre_hooks[_KEY] = self._first_call
+        register_module_parameter_registration_hook(self._parameter_registered)
+        listen(self)
         when_built(self._optimizer_built)
         self._watch_the_end()
         if settings.values.get("zoom"):
@@ -75,7 +74,7 @@ class Session:
     def give_up(self, error: BaseException) -> None:
         """An error of our own: say so once, and do nothing more."""
         self._over = True
-        torch_module._global_forward_pre_hooks.pop(_KEY, None)
+        ignore(self)
         self.settings.note("failed", reason=f"{type(error).__name__}: {error}")
         with contextlib.suppress(OSError, ValueError, AttributeError):
             sys.stderr.write(
@@ -88,11 +87,12 @@ class Session:
         if self.recording is not None or self._over or os.getpid() != self._pid:
             return
         self._over = True
-        torch_module._global_forward_pre_hooks.pop(_KEY, None)
         from probes.recording import offer
         from probes.unedited.recording import UneditedRecording
 
         self.recording = UneditedRecording(self)
+        # Not before: the call that goes on is told to those who listen when it ends.
+        ignore(self)
         offer(self.recording)
         for call in self._seeds.calls:
             self.recording.note_seeding(*call)
@@ -140,17 +140,23 @@ class Session:
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.give_up(error)
 
-    def _first_call(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
-        if is_compiling() or torch._C._is_tracing() or self._over:
+    def before(
+        self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Begin with the first call of a module that can be trained."""
+        if torch._C._is_tracing() or self._over:
             return
         try:
             if not holds_parameters(module):
                 return
             self._begin()
             if self.recording is not None:
-                self.recording.first_call(module, args, sys._getframe(1))
+                self.recording.first_call(module, args, kwargs)
         except Exception as error:  # noqa: BLE001 - a probe must never change the run
             self.give_up(error)
+
+    def after(self, module: torch.nn.Module, output: Any) -> None:
+        """Nothing is recorded yet."""
 
     def _optimizer_built(self, optimizer: torch.optim.Optimizer) -> None:
         try:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch.autograd import graph as autograd_graph
 
+from probes.module_calls import CALL
 from probes.paths import short_path
 
 AROUND = 3
@@ -52,7 +53,7 @@ def place_of(frame: FrameType | None) -> Place:
     engine = inside = False
     while frame is not None:
         code = frame.f_code
-        if code is _CALL:
+        if code is CALL:
             if module is None and not engine:
                 module = frame.f_locals.get("self")
         elif code is _ENGINE:
@@ -108,6 +109,5 @@ _TORCH = _folder(Path(torch.__file__).parent)
 _HOME = Path(__file__).resolve().parents[2]
 _OURS = (_folder(_HOME / "probes"), _folder(_HOME / "bisect_debugger"))
 _STANDARD = tuple({_folder(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")})
-_CALL = torch.nn.Module._call_impl.__code__
 _ENGINE = autograd_graph._engine_run_backward.__code__
 _known: dict[int, tuple[CodeType, bool]] = {}

@@ -86,6 +86,7 @@ def leftovers(job: Job) -> list[str]:
 def functions() -> list[Any]:
     """Everything that is replaced while a recording goes on."""
     return [
+        torch.nn.Module._call_impl,
         torch.autograd.backward,
         torch.autograd.grad,
         torch.manual_seed,

@@ -83,19 +83,27 @@ def test_no_content_is_hashed_twice_that_nobody_can_have_written_to(
 
 def test_an_event_costs_few_calls_of_python(tmp_path: Path) -> None:
     model, optimizer, step = trainer()
-    calls = [0]
 
-    def counted(frame: FrameType, event: str, argument: object) -> None:
-        calls[0] += event == "call" and "/probes/" in frame.f_code.co_filename
+    def calls_of_a_step() -> int:
+        calls = 0
 
-    # A flush, which comes by the clock, is no part of an event.
-    with probes.attach(model, optimizer, out=tmp_path / "a.h5", flush_seconds=1e9):
+        def counted(frame: FrameType, event: str, argument: object) -> None:
+            nonlocal calls
+            calls += event == "call"
+
         for _ in range(3):
             step()
         sys.setprofile(counted)
         step()
         sys.setprofile(None)
-    assert calls[0] <= 4.5 * events_of_a_step(tmp_path / "a.h5")
+        return calls
+
+    bare = calls_of_a_step()
+    # A flush, which comes by the clock, is no part of an event.
+    with probes.attach(model, optimizer, out=tmp_path / "a.h5", flush_seconds=1e9):
+        added = calls_of_a_step() - bare
+    # Of torch's functions too, which hooks may send through more of its own.
+    assert added <= 5.5 * events_of_a_step(tmp_path / "a.h5")
 
 
 def test_outside_the_window_hooks_do_not_lie_in_the_way(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ def traces(model: nn.Module, optimizer: torch.optim.Optimizer | None = None) -> 
 
 def functions() -> list[object]:
     return [
+        torch.nn.Module._call_impl,
         torch.autograd.backward,
         torch.autograd.grad,
         torch.manual_seed,

@@ -70,7 +70,7 @@ def main() -> None:
         agent.network.head = torch.nn.Linear(16, 4)
         agent.optimizer = torch.optim.Adam(agent.network.parameters(), 1e-3)
         torch.manual_seed(options.seed)
-    if options.notice_probes and torch.nn.modules.module._global_forward_hooks:
+    if options.notice_probes and hasattr(torch.nn.Module._call_impl, "__wrapped__"):
         agent.optimizer.param_groups[0]["lr"] *= 2
     criterion = torch.nn.CrossEntropyLoss()
     for step in range(options.steps):

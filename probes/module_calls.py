@@ -1,0 +1,94 @@
+"""Calls of modules, heard ahead of their hooks and behind them.
+
+One function stands in for `torch.nn.Module._call_impl`, through which every call of a module goes,
+and tells whoever listens. Hooks on the modules themselves would change the run:
+`TransformerEncoderLayer` leaves its fused path as soon as a module below it has one, and a copied
+or saved model would carry them along. Torch's global hooks would send every call, also those of
+modules that nobody records, through three times the Python, and hand on no keyword arguments.
+"""
+
+import functools
+from typing import Any, Protocol
+
+import torch
+from torch.compiler import is_compiling
+
+from probes.stand_ins import beneath, retire
+
+CALL = torch.nn.Module._call_impl.__code__
+"""The code of torch's own: each call of a module that goes on has a frame of it."""
+
+
+class Listener(Protocol):
+    """Hears of calls; it never raises."""
+
+    def before(
+        self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """A module is called with these; its hooks have not run yet."""
+
+    def after(self, module: torch.nn.Module, output: Any) -> None:
+        """It returned this, its hooks have run; not called where it raised."""
+
+
+def listen(listener: Listener) -> None:
+    """Tell this one of every call that begins or ends from now on."""
+    global _standing  # noqa: PLW0603 - one stand-in for the whole process
+    if _standing is None:
+        _standing = _Standing()
+    if listener not in _standing.listeners:
+        _standing.listeners = (*_standing.listeners, listener)
+
+
+def ignore(listener: Listener) -> None:
+    """Tell this one no more; the last one to go takes the stand-in away."""
+    global _standing  # noqa: PLW0603 - as above
+    if _standing is None:
+        return
+    _standing.listeners = tuple(one for one in _standing.listeners if one is not listener)
+    if not _standing.listeners:
+        _standing.remove()
+        _standing = None
+
+
+def listens(listener: Listener) -> bool:
+    """It is told of calls."""
+    return _standing is not None and listener in _standing.listeners
+
+
+class _Standing:
+    """The stand-in while somebody listens. One that was taken away passes calls on."""
+
+    def __init__(self) -> None:
+        """Install."""
+        self.listeners: tuple[Listener, ...] = ()
+        self._original = torch.nn.Module._call_impl
+        self._stand_in = _telling(self, self._original)
+        torch.nn.Module._call_impl = self._stand_in  # type: ignore[method-assign]
+
+    def remove(self) -> None:
+        """Put torch's own function back."""
+        if torch.nn.Module._call_impl is self._stand_in:
+            torch.nn.Module._call_impl = beneath(self._original)  # type: ignore[method-assign]
+        else:
+            retire(self._stand_in, self._original)
+
+
+def _telling(standing: _Standing, original: Any) -> Any:
+    @functools.wraps(original)
+    def call(module: torch.nn.Module, /, *args: Any, **kwargs: Any) -> Any:
+        # First of all: anything else would become part of the program that is compiled.
+        if is_compiling():
+            return original(module, *args, **kwargs)
+        for listener in standing.listeners:
+            listener.before(module, args, kwargs)
+        output = original(module, *args, **kwargs)
+        # Asked anew: a recording may have begun, or ended, within the call.
+        for listener in standing.listeners:
+            listener.after(module, output)
+        return output
+
+    return call
+
+
+_standing: _Standing | None = None
