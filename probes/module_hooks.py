@@ -89,6 +89,10 @@ class ModuleHooks:
         self._strangers.drop(module)
         self._ports.keep(module, Ports(self.recorder, module, name, self._gradients))
 
+    def ask_again(self) -> None:
+        """Introduce those once more that nobody wanted: somebody may want them from now on."""
+        self._strangers.clear()
+
     def ask_enclosed(self, enclosed: Callable[[], bool]) -> None:
         """Take for the batch what enters the outermost call from outside, not what enters a root.
 

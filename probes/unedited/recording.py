@@ -151,6 +151,8 @@ class UneditedRecording(Recording):
         if self.recorder.step != schema.INIT_STEP:
             return
         self._cover_everything()
+        # Those that threads beside the training called too early.
+        self._modules.ask_again()
         self.end_init()
         self.recorder.begun = True
 

@@ -277,3 +277,24 @@ def test_a_full_disk_stops_the_recording_and_not_the_training(
     with open_run(tmp_path / "a.h5") as run:
         assert not run.facts.complete
         assert 0 < run.last_step < 1499
+
+
+def test_a_module_that_a_thread_called_too_early_is_recorded_when_the_training_calls_it(
+    tmp_path: Path,
+) -> None:
+    """No variable leads to it, because a list is searched to its sixty-fourth item only."""
+    program = """
+import threading, torch
+held = [None] * 64 + [torch.nn.Linear(3, 3)]
+model = torch.nn.Sequential(torch.nn.Linear(3, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+thread = threading.Thread(target=lambda: held[64](torch.ones(2, 3)))
+thread.start()
+thread.join()
+for step in range(3):
+    model(held[64](torch.full((2, 3), float(step)))).sum().backward()
+    optimizer.step()
+"""
+    done = cli("record", "-o", "a.h5", "--", sys.executable, "-c", program, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Linear.out" in buffer_names(tmp_path / "a.h5")
