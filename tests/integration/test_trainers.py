@@ -81,6 +81,14 @@ LIBRARIES = [
 ]
 ALL = [pytest.param(each, id=each.script) for each in (*PLAIN, *LIBRARIES)]
 
+_LIKE_ANOTHER = ("plain_default_rng", "gan", "sb3_dqn", "sb3_sac", "sb3_qrdqn", "hf_trainer")
+"""Trainers that share their library, or their loop, with one that is run every time."""
+
+CLEAN = [
+    pytest.param(each, id=each.script, marks=[pytest.mark.long] * (each.script in _LIKE_ANOTHER))
+    for each in (*PLAIN, *LIBRARIES)
+]
+
 
 def environment() -> dict[str, str]:
     """One thread each: two tests at once on two cores would fight for them."""
@@ -104,7 +112,7 @@ def _compiler_of_torch(request: pytest.FixtureRequest) -> None:
         pytest.skip("torch.compile does not work in an environment whose path has a space")
 
 
-@pytest.mark.parametrize("trainer", ALL)
+@pytest.mark.parametrize("trainer", CLEAN)
 def test_twins_of_a_clean_trainer_are_bit_equal(trainer: Trainer, tmp_path: Path) -> None:
     code, diagnosis, _ = twin(tmp_path / "t", trainer.command)
     assert (code, diagnosis["verdict"]) == (0, "bit-equal"), diagnosis["sentence"]
@@ -124,7 +132,7 @@ def test_a_natural_fault_is_found_where_it_is(trainer: Trainer, tmp_path: Path) 
     assert all(words in told for words in trainer.words)
 
 
-@pytest.mark.parametrize("trainer", ALL)
+@pytest.mark.parametrize("trainer", CLEAN)
 def test_the_probe_changes_nothing(trainer: Trainer) -> None:
     done = cli("check-probe", "--", *trainer.command, cwd=TRAINERS, env=environment())
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]

@@ -1,12 +1,21 @@
 """Operators of steps that optimizers close within a backward pass: seen, or said why not."""
 
+import sys
 from pathlib import Path
 
+import pytest
 import torch
 from torch import nn
 
 import probes
 from bisect_debugger.runs.operators import read_operators
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_compiled() -> None:
+    """Operators of a process in which a program was compiled are not seen."""
+    if "torch._dynamo" in sys.modules:
+        torch._dynamo.reset()
 
 
 def test_what_stands_before_the_first_of_such_steps_is_seen(tmp_path: Path) -> None:
