@@ -56,7 +56,7 @@ class Plan:
 
 PLANS = (
     Plan("digest", "reinforcement_learning", 1500, 1500),
-    Plan("full", "many_contents", 1000, 500),
+    Plan("full", "many_contents", 1000, 2000),
 )
 
 FOLD_COPIES = 4

@@ -197,8 +197,8 @@ def _descend(optimizer: torch.optim.Optimizer, loss: Any) -> None:
 
 WORKLOADS: dict[str, tuple[Callable[[], Workload], int, int]] = {
     "reinforcement_learning": (reinforcement_learning, 40, 25),
-    "language_model": (language_model, 3, 5),
-    "image_classifier": (image_classifier, 4, 5),
+    "language_model": (language_model, 3, 9),
+    "image_classifier": (image_classifier, 4, 11),
 }
 """Name -> builder, steps of one measured stretch, and rounds: many where steps are short, because
 what else the machine does comes in bursts."""
