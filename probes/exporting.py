@@ -1,7 +1,7 @@
-"""Taking the module hooks aside while a program is exported.
+"""Taking what stands around calls of modules aside while a program is exported.
 
-`torch.export` in its strict mode follows each module call into whatever global hooks there are,
-also those that do nothing, and refuses what it then meets. Nothing is computed meanwhile, so
+`torch.export` in its strict mode follows each module call into whatever stands around it, also
+where that does nothing, and refuses what it then meets. Nothing is computed meanwhile, so
 nothing is missed.
 """
 
