@@ -196,7 +196,7 @@ def _descend(optimizer: torch.optim.Optimizer, loss: Any) -> None:
 
 
 WORKLOADS: dict[str, tuple[Callable[[], Workload], int, int]] = {
-    "reinforcement_learning": (reinforcement_learning, 40, 25),
+    "reinforcement_learning": (reinforcement_learning, 40, 75),
     "language_model": (language_model, 3, 9),
     "image_classifier": (image_classifier, 4, 11),
 }

@@ -20,9 +20,9 @@ FIRST_BYTES = 1 << 20
 """Room that is reserved before the file is laid out; an empty run takes about a tenth."""
 
 _METADATA_CACHE = 32 << 20
-_CHUNK_CACHE = 512 << 10
-"""Bytes of chunks that HDF5 keeps of each dataset: the largest chunk. It would keep 8 MiB of each
-else, which looks like a leak for as long as it takes to fill."""
+_CHUNK_CACHE = 0
+"""Bytes of chunks that HDF5 keeps of each dataset: rows are only ever appended, in blocks, so none
+is asked for again. What it kept would look like a leak for as long as it takes to fill."""
 _FACT_BYTES = 8192
 
 

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
 from bisect_debugger.format.layouts import Layout
+from bisect_debugger.format.schema import INIT_STEP
 from probes.closing import ClosedStep, ClosedSteps
 from probes.descriptor import reason_of, weak_call
 from probes.file_on_disk import FileOnDisk
@@ -78,6 +79,8 @@ class RunWriter:
         self.path = full_path(path)
         self.failed = ""
         """Why nothing more is written, or empty. Look at it after `close_step`."""
+        self.last_written = INIT_STEP
+        """The last step that the file holds."""
         self._with_stats = header.level in ("stats", "full")
         self._flush_seconds = flush_seconds
         self._pid = os.getpid()
@@ -360,10 +363,12 @@ class RunWriter:
         """Write what waits. Interrupted, it is done again by the next one."""
         # First of all, so that a signal handler in between does not begin a flush of its own.
         self._flushed_at = time.monotonic()
+        last = self.closing.last
         self.closing.fold()
         try:
             self._on_disk.make_room(self._all.room())
             self._all.write(self._on_disk.flush)
+            self.last_written = self.last_written if last is None else last
         except _FAILURES as error:
             self._stop(error)
 

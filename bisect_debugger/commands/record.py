@@ -28,5 +28,6 @@ def run(arguments: argparse.Namespace) -> int:
     recorded = record(arguments.command, settings_of(arguments, Path(arguments.out)))
     files = ", ".join(printable(str(path)) for path in recorded.files)
     ending = f"; {recorded.stopped}" if recorded.stopped else ""
-    narrate(f"bisect-debugger: recorded {files}, up to step {recorded.last_step}{ending}\n")
+    reached = f"up to step {recorded.last_step}" if recorded.last_step >= 0 else "without a step"
+    narrate(f"bisect-debugger: recorded {files}, {reached}{ending}\n")
     return 0

@@ -34,7 +34,7 @@ def run_told(
     except BaseException:
         report.end("ended without a whole run")
         raise
-    words = f"steps 0 to {recorded.last_step}"
+    words = f"steps 0 to {recorded.last_step}" if recorded.last_step >= 0 else "no step"
     if recorded.onset is not None:
         words += f", differs from the first run since step {recorded.onset}"
     elif settings.reference is not None:

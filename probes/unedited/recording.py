@@ -143,8 +143,10 @@ class UneditedRecording(Recording):
             self._session.settings.note("no-steps", taken=self._limits.last + 1)
         else:
             self._limits.tell_last()
+            writer = self.recorder.writer
+            last = writer.last_written if writer.failed else self._limits.last
             self._session.settings.note(
-                "ended", path=str(self._output.path), step=self._limits.last, reason=reason
+                "ended", path=str(self._output.path), step=last, reason=reason
             )
 
     def _end_of_init(self) -> None:

@@ -16,7 +16,7 @@ OF_ONE_PAIR = (
     "tabular_shuffle",
     "finetune_late_seed",
     "dedup_rows",
-    "prefetch_crops",
+    "noisy_actor",
     "gusty_glider",
     "decay_groups",
     "resume_unseeded",

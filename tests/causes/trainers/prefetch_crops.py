@@ -28,7 +28,7 @@ class TinyLM(nn.Module):
 
 def produce(stream: torch.Tensor, ready: "queue.Queue[torch.Tensor]", count: int) -> None:
     for _ in range(count):
-        starts = [int(np.random.randint(len(stream) - 25)) for _ in range(16)]
+        starts = [int(np.random.randint(len(stream) - 25)) for _ in range(64)]
         ready.put(torch.stack([stream[s : s + 25] for s in starts]))
 
 
@@ -44,7 +44,7 @@ def main() -> None:
     stream = torch.tensor(list(TEXT))
     model = TinyLM()
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
-    ready: queue.Queue[torch.Tensor] = queue.Queue(maxsize=2)
+    ready: queue.Queue[torch.Tensor] = queue.Queue(maxsize=16)
     threading.Thread(target=produce, args=(stream, ready, 20), daemon=True).start()
     for step in range(20):
         crop = ready.get()
