@@ -3,11 +3,13 @@
 Called as ``python benchmarks/bench_memory.py``.
 
 The growth is what a recorded training takes more over many steps than the same training bare, in
-processes of their own, by the most resident memory within each of ten slices of its steps. The
-slices begin when all that is bounded has been full several times: at level ``full`` the digests of
-contents that are in the file, which is why its trainer has many small ones. What is known of them
-grows and is dropped by turns of some 83 steps; a slice is longer, so its most knows no phase.
-What is left at level ``full`` is what HDF5 keeps of its own index of chunks, within 32 MiB.
+processes of their own, by the most memory within each of ten slices of its steps. The memory is
+what is resident less what the C library's allocator holds free, which goes up and down by ten
+megabytes with the places of what is in use. The slices begin when all that is bounded has been full
+several times: at level ``full`` the digests of contents that are in the file, which is why its
+trainer has many small ones. What is known of them grows and is dropped by turns of some 250 steps;
+a slice is longer, so its most knows no phase. What is left is what HDF5 keeps of its own index of
+chunks, within 32 MiB.
 """
 
 import json
@@ -56,14 +58,14 @@ class Plan:
 
 PLANS = (
     Plan("digest", "reinforcement_learning", 2000, 4000),
-    Plan("full", "many_contents", 1000, 2000),
+    Plan("full", "many_contents", 2000, 4000),
 )
 
 FOLD_COPIES = 4
 """What is held of a step's events while it is closed, in times their packed size, at most."""
 
 CHILD = """
-import json, os, sys, tempfile
+import ctypes, json, os, sys, tempfile
 from contextlib import nullcontext
 import torch
 sys.path.insert(0, sys.argv[1])
@@ -77,7 +79,17 @@ model, optimizer, step = getattr(workloads, workload)()
 recording = nullcontext() if level == "bare" else probes.attach(
     model, optimizer, out=out, level=level
 )
-resident = []
+class MallInfo(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+    )]
+allocator = ctypes.CDLL("libc.so.6")
+allocator.mallinfo2.restype = MallInfo
+def in_use():
+    with open("/proc/self/statm") as stream:
+        pages = int(stream.read().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") - allocator.mallinfo2().fordblks
+used = []
 with recording:
     for _ in range(before):
         step()
@@ -86,15 +98,14 @@ with recording:
         for number in range(steps // slices):
             step()
             if number % 10 == 9:
-                with open("/proc/self/statm") as stream:
-                    most = max(most, int(stream.read().split()[1]))
-        resident.append(most * os.sysconf("SC_PAGE_SIZE"))
-print(json.dumps(resident))
+                most = max(most, in_use())
+        used.append(most)
+print(json.dumps(used))
 """
 
 
-def resident(plan: Plan, level: str) -> tuple[list[int], int]:
-    """Most bytes resident within each slice, and how many contents the file holds."""
+def most_in_use(plan: Plan, level: str) -> tuple[list[int], int]:
+    """Most bytes in use within each slice, and how many contents the file holds."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run.h5"
         numbers = map(str, (plan.before, plan.steps, SLICES))
@@ -119,7 +130,7 @@ def slope(values: Sequence[int], steps: int) -> float:
 
 def growth(plan: Plan) -> Measured:
     """Growth of one level beyond that of the bare training."""
-    (bare, _), (recorded, contents) = resident(plan, "bare"), resident(plan, plan.level)
+    (bare, _), (recorded, contents) = most_in_use(plan, "bare"), most_in_use(plan, plan.level)
     kilobytes = (slope(recorded, plan.steps) - slope(bare, plan.steps)) / 1024
     beyond = (recorded[-1] - bare[-1]) / 2**20
     detail = f"{beyond:.0f} MB more than bare after {plan.before + plan.steps} steps"
@@ -139,7 +150,7 @@ def waiting_bytes() -> int:
 
 def main() -> None:
     """Measure, beside what is bounded by construction."""
-    print("bytes of resident memory that a step adds, beyond those of the bare training")
+    print("bytes of memory in use that a step adds, beyond those of the bare training")
     print(HEAD)
     for plan in PLANS:
         show(growth(plan))

@@ -165,14 +165,14 @@ def image_classifier() -> Workload:
 
 
 class Scattered(nn.Module):
-    """Hundreds of parameters of two numbers each."""
+    """A hundred parameters of two numbers each."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.parts = nn.ParameterList(nn.Parameter(torch.randn(2)) for _ in range(300))
+        self.parts = nn.ParameterList(nn.Parameter(torch.randn(2)) for _ in range(100))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """A number of a row of 600."""
+        """A number of a row of 200."""
         return (torch.cat(list(self.parts)) - x).square().sum()
 
 
@@ -180,7 +180,7 @@ def many_contents() -> Workload:
     """Many distinct contents a step, in few bytes."""
     model = Scattered()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    rows = torch.randn(64, 600)
+    rows = torch.randn(64, 200)
     numbers = itertools.count()
 
     def step() -> None:
