@@ -76,7 +76,8 @@ class Parameters:
 
         They are hashed again: a write through `.data` or shared memory does not raise the
         tensor's version, so the version cannot tell. After steps outside the window nothing is
-        known, and all are recorded.
+        known, and all are recorded. Level ``coarse`` tells steps apart and not places in them: it
+        leaves them to the step's end, where whatever changed is hashed in any case.
         """
         if self._recorder.step > self._known_at + 1:
             self._see_all(0)
@@ -84,13 +85,15 @@ class Parameters:
                 if not watched.held.is_buffer:
                     watched.note_writes(watched.held.tensor)
             return
+        tells_places = self._recorder.selection.level != "coarse"
         for watched in self._watched:
             tensor, slot = watched.held.tensor, watched.slot
             if tensor is None or watched.digest is None or slot.buffer == LEFT_OUT:
                 continue
-            found = slot.read(tensor)
-            if found is None or found[0] != watched.digest:
-                self._see_changed(watched, tensor)
+            if tells_places:
+                found = slot.read(tensor)
+                if found is None or found[0] != watched.digest:
+                    self._see_changed(watched, tensor)
             if watched.counted is not None and watched.counted() is tensor:
                 watched.version = tensor._version
             elif not watched.held.is_buffer:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bisect_debugger.commands.command_line import add_command, duration, positive
 from bisect_debugger.commands.compare import tolerance
+from bisect_debugger.commands.named_runs import named_runs
 from bisect_debugger.commands.output import check_target, in_columns, say, write
 from bisect_debugger.commands.terminal import is_ascii_only, opens_ui
 from bisect_debugger.commands.tree_option import add_tree_option, use_trees
@@ -150,12 +151,18 @@ def _say(result: TwinResult, arguments: argparse.Namespace) -> None:
         if arguments.verbose:
             with open_pair(*result.files) as pair:
                 say(render_everything(pair, diagnosis))
-    opening = shlex.join(["bisect-debugger", "open", *map(str, result.files)])
+    opening = shlex.join(["bisect-debugger", "open", *_opened_by(result)])
     narrate(f"bisect-debugger: note: {printable(note)}\n")
     narrate(f"bisect-debugger: browse it with: {printable(opening, 1000)}\n")
     if diagnosis.origins and not arguments.explain:
         proving = shlex.join(["bisect-debugger", "twin", "--explain", "--", *arguments.command])
         narrate(f"bisect-debugger: prove the cause with: {printable(proving, 1000)}\n")
+
+
+def _opened_by(result: TwinResult) -> list[str]:
+    """What to call to see the two runs: their folder, which is short, where it stands for them."""
+    files, folder = [*map(str, result.files)], str(result.folder)
+    return [folder] if named_runs([folder]) == files else files
 
 
 def _check_targets(arguments: argparse.Namespace) -> None:

@@ -11,6 +11,7 @@ import probes
 from bisect_debugger.errors import UsageError
 from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import open_run
+from bisect_debugger.twins import open_pair
 from tests.unit.recorded import Recorded, backward, read, record
 
 
@@ -88,6 +89,30 @@ def test_levels(tmp_path: Path) -> None:
                 assert stored is None
     # How much is kept does not change what a step's digest says.
     assert len(set(digests.values())) == 1
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_coarse_run_differs_in_the_step_before_which_somebody_wrote(
+    tmp_path: Path, number: int
+) -> None:
+    """Of a parameter that no optimizer steps, and of one that is stepped."""
+    paths = [tmp_path / "a.h5", tmp_path / "b.h5"]
+    for path in paths:
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+        model[0].requires_grad_(False)
+        optimizer = torch.optim.SGD(model[1].parameters(), lr=0.1)
+        with probes.attach(model, optimizer, out=path, level="coarse"):
+            for step in range(4):
+                if step == 2 and path == paths[1]:
+                    model[number].weight.data.view(-1)[0] += 1
+                optimizer.zero_grad()
+                backward(model(torch.ones(3, 2)).square().mean())
+                optimizer.step()
+    with open_pair(*paths) as pair:
+        row = pair.first_different_row()
+        assert row is not None
+        assert pair.a.step_number(row) == 2
 
 
 @pytest.mark.parametrize(
