@@ -126,6 +126,9 @@ class FileOnDisk:
 
     def abandon(self) -> None:
         """HDF5 could not write: the file stays as it is, and closing must not fail again."""
+        if not self._file:
+            # Closed before it failed: the descriptor's number may be another's by now.
+            return
         with contextlib.suppress(*_OF_HDF5):
             divert(self._descriptor)
             self._file.close()

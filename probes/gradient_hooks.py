@@ -130,15 +130,18 @@ class Contributions:
 
     def add(self, parameters: Iterable[Held]) -> None:
         """Hook these as soon as they ask for a gradient."""
-        self._waiting += parameters
-        self.hook_waiting()
+        # A thread beside the training may call a new module while the training begins a step.
+        with self._recorder.lock:
+            self._waiting += parameters
+            self.hook_waiting()
 
     def hook_waiting(self) -> None:
         """Hook those that ask for a gradient by now: trainers freeze, thaw and materialise."""
         if self._waiting:
-            self._waiting = [
-                held for held in self._waiting if not held.is_gone and not self._hook(held)
-            ]
+            with self._recorder.lock:
+                self._waiting = [
+                    held for held in self._waiting if not held.is_gone and not self._hook(held)
+                ]
 
     def hook_replaced(self) -> None:
         """Hook those that were put in the place of a hooked one since the last step."""

@@ -1,9 +1,9 @@
 """Room for the frames that hooks put between a module's call and its forward.
 
-torch takes another way through a call where there are hooks: five levels of Python's recursion
-instead of four. A module that calls itself, as one over a tree does, would reach the limit at four
-fifths of the depth that it reaches bare, so the limit is raised by as much while a recording goes
-on. A limit that the trainer sets meanwhile is left alone.
+The stand-in for a module's call is one level of Python's recursion more, on top of four, or of
+three since Python 3.12, which counts no calls of C. A module that calls itself, as one over a tree
+does, would reach the limit at that much less depth than bare, so the limit is raised by as much
+while a recording goes on. A limit that the trainer sets meanwhile is left alone.
 """
 
 import sys
@@ -15,6 +15,7 @@ HIGHEST = 20_000
 OWN_FRAMES = 100
 """Most frames of the probes, numpy and HDF5 that lie over one of torch's."""
 
+_LEVELS = 3 if sys.version_info >= (3, 12) else 4
 _NO_LIMIT = 0
 _taking = 0
 _limits = (_NO_LIMIT, _NO_LIMIT)
@@ -29,7 +30,7 @@ class Headroom:
         _taking += 1
         bare = sys.getrecursionlimit()
         if _taking == 1 and bare <= HIGHEST:
-            _limits = (bare, bare + bare // 4 + OWN_FRAMES)
+            _limits = (bare, bare + bare // _LEVELS + OWN_FRAMES)
             sys.setrecursionlimit(_limits[1])
 
     def remove(self) -> None:

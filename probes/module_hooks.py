@@ -122,7 +122,7 @@ class ModuleHooks:
         try:
             yield
         finally:
-            if was_there and not self.recorder.closed:
+            if was_there and not self.recorder.closed and not self.recorder.failed:
                 listen(self)
 
     def before(

@@ -174,7 +174,9 @@ class Names:
         Args:
             module: what has to be part of a root for it to be looked at; None looks at all.
         """
-        roots = [(name, root) for name, ref in self._roots.items() if (root := ref()) is not None]
+        roots = [
+            (name, root) for name, ref in list(self._roots.items()) if (root := ref()) is not None
+        ]
         return [
             self.add_root(name, root)
             for name, root in roots

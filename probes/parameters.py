@@ -53,8 +53,10 @@ class Parameters:
             return
         # A module that was put in another's place brings parameters of the same names.
         slots = {id(watched.slot) for watched in new}
-        kept = [watched for watched in self._watched if id(watched.slot) not in slots]
-        self._watched = kept + new
+        # A thread beside the training may call a new module while the training ends a step.
+        with self._recorder.lock:
+            kept = [watched for watched in self._watched if id(watched.slot) not in slots]
+            self._watched = kept + new
         self._count(new)
 
     def after_step(self, stepped: Collection[torch.Tensor]) -> None:

@@ -22,7 +22,8 @@ FIRST_BYTES = 1 << 20
 _METADATA_CACHE = 32 << 20
 _CHUNK_CACHE = 0
 """Bytes of chunks that HDF5 keeps of each dataset: rows are only ever appended, in blocks, so none
-is asked for again. What it kept would look like a leak for as long as it takes to fill."""
+is asked for again but the last one of a compressed text. What it kept would look like a leak for as
+long as it takes to fill."""
 _FACT_BYTES = 8192
 
 

@@ -118,6 +118,7 @@ def targets_of(origin: Origin) -> list[Target]:
         asked: dict[str, object] = {
             "component": module,
             "step": max(origin.step, 0),
+            "init": origin.step < 0,
             "occurrence": origin.occurrence if origin.group is Group.FORWARD else 0,
         }
         found.append(Target(asked, module))

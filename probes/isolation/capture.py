@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch._C import _current_graph_task_id
 
+from bisect_debugger.format.schema import INIT_STEP
 from probes.isolation import trouble
 from probes.isolation.folder import autocast, settings, streams, write
 from probes.isolation.recipes import Recipes
@@ -35,10 +36,12 @@ class ModuleCapture:
         Args:
             recorder: tells the step.
             names: tells the module's path.
-            asked: ``component``, ``step``, ``occurrence`` and ``folder``.
+            asked: ``component``, ``step``, ``init`` (the call came before step 0), ``occurrence``
+                and ``folder``.
             note: told what came of it.
         """
         self._recorder, self._names, self._asked = recorder, names, asked
+        self._step = INIT_STEP if asked["init"] else asked["step"]
         self._note: Note | None = note
         self._calls = 0
         self._module: torch.nn.Module | None = None
@@ -65,7 +68,7 @@ class ModuleCapture:
         if (
             named is None
             or named.path != self._asked["component"]
-            or self._recorder.step not in (self._asked["step"], -1)
+            or self._recorder.step != self._step
             or _current_graph_task_id() != -1
         ):
             return
@@ -112,7 +115,7 @@ class ModuleCapture:
         return keep
 
     def _step_closed(self, step: int, digests: Any) -> None:
-        if step >= self._asked["step"]:
+        if step >= self._step:
             self._finish()
 
     def _finish(self) -> None:

@@ -31,23 +31,29 @@ class _Asked(Zoom):
         _tell(self._settings, reason)
 
 
-def isolate(recording: Any, names: Names, settings: Any) -> None:
+def isolate(recording: Any, names: Names, settings: Any) -> ModuleCapture | None:
     """Wait for the module call or the operator that the session asks for.
 
     Args:
         recording: of the process.
         names: what modules are called.
         settings: of the session.
+
+    Returns:
+        What waits for a module call, and has to be told of the one that goes on; None where it is
+        an operator.
     """
     asked = settings.values["isolate"]
     if "operator" in asked:
         zoom = _Asked(asked, settings)
         zoom.follow(recording.recorder, names)
         recording.add_probe(zoom)
-        return
-    recording.add_probe(
-        ModuleCapture(recording.recorder, names, asked, lambda reason: _tell(settings, reason))
+        return None
+    capture = ModuleCapture(
+        recording.recorder, names, asked, lambda reason: _tell(settings, reason)
     )
+    recording.add_probe(capture)
+    return capture
 
 
 def _tell(settings: Any, reason: str) -> None:

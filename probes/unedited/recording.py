@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -36,6 +36,9 @@ from probes.unedited.optimizers import AllOptimizers
 from probes.unedited.output import OutputFile
 from probes.writer import Header, RunWriter
 
+if TYPE_CHECKING:
+    from probes.isolation.capture import ModuleCapture
+
 
 class UneditedRecording(Recording):
     """The recording of a process whose program was not edited."""
@@ -55,6 +58,8 @@ class UneditedRecording(Recording):
         """Digests of parameters when their optimizer was built."""
         self._ready = False
         self._slots: dict[tuple[str, str, str], Slot] = {}
+        self._passing: set[tuple[type, str, str]] = set()
+        """Of modules that no variable leads to: class, line that made them, line that called."""
         selection = _selection(values)
         header = Header.of(selection, {**environment.collect(), "recorded_by": "command"})
         self.rank, self.world_size = header.rank, header.world_size
@@ -68,10 +73,11 @@ class UneditedRecording(Recording):
         self._modules.ask_enclosed(_inside_a_module)
         self._all_optimizers = AllOptimizers(self.recorder, self.optimizers, self._name_optimizer)
         self.add_probe(self._all_optimizers)
+        self._capture: ModuleCapture | None = None
         if session.settings.values.get("isolate") and not self.rank:
             from probes.unedited.isolation import isolate
 
-            isolate(self, self.names, session.settings)
+            self._capture = isolate(self, self.names, session.settings)
         self._limits = Limits(self, session.settings, self._output)
         self.recorder.at_begin.insert(0, self._end_of_init)
         if session.zoom is not None:
@@ -87,6 +93,8 @@ class UneditedRecording(Recording):
     ) -> None:
         """Record the call that the recording began with."""
         self._modules.before(module, args, kwargs)
+        if self._capture is not None:
+            self._capture.before(module, args, kwargs)
 
     def optimizer_built(self, optimizer: torch.optim.Optimizer) -> None:
         """Digest the optimizer's parameters, before anybody has a chance to step it."""
@@ -171,6 +179,12 @@ class UneditedRecording(Recording):
         early = self.recorder.step == schema.INIT_STEP and not self.recorder.is_steppers()
         if early and not self._early:
             return
+        site = (type(module), self._session.created(module), caller())
+        is_alone = not module._modules and not holds_parameters(module)
+        if is_alone and site in self._passing:
+            # Made anew in every call; what variables lead to need not be searched each time.
+            self._cover_root(type(module).__name__, module)
+            return
         roots = search(sys._getframe()).roots_of([module])
         if early and not self._is_all_that_is_trained([root for _, root in roots] or [module]):
             return
@@ -178,6 +192,8 @@ class UneditedRecording(Recording):
             self._cover_root(path, root)
         if module not in self.names.modules:
             self._cover_root(type(module).__name__, module)
+            if is_alone and len(self._passing) < _MOST_PASSING:
+                self._passing.add(site)
 
     def _is_all_that_is_trained(self, roots: list[torch.nn.Module]) -> bool:
         """Everything that optimizers hold lies in these modules.
@@ -233,6 +249,8 @@ class UneditedRecording(Recording):
                 return self._free_name(path, optimizer)
         return self._free_name(f"optimizer[{number}]" if number else "optimizer", optimizer)
 
+
+_MOST_PASSING = 1000
 
 _LIBRARIES = frozenset(
     ("gymnasium", "stable_baselines3", "sb3_contrib", "tianshou", "torchrl", "tensordict")

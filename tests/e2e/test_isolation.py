@@ -119,6 +119,18 @@ def test_what_the_culprit_prints_is_no_count(tmp_path: Path) -> None:
     assert found["isolation"]["forward"]["different"] > 10
 
 
+def test_the_call_of_the_training_is_taken_down_and_no_dry_run_before_it(tmp_path: Path) -> None:
+    """Where zeros come in, as in the dry runs, nothing differs."""
+    trainer = tmp_path / "dry.py"
+    text = HASHED.replace("* len(name)", "* len(name) * x.sum() + os.urandom(1)[0] * x.sum()")
+    dry = "net(torch.zeros(8, 4)); net(torch.zeros(8, 4))\noptimizer ="
+    trainer.write_text(f"import os\n{text.replace('optimizer =', dry)}", encoding="utf-8")
+    found = isolated(tmp_path, trainer=(sys.executable, str(trainer)))
+    assert found["onset"]["step"] == 0
+    assert found["isolation"]["component"] == "net"
+    assert found["isolation"]["forward"] == {"repeats": 20, "different": 20}
+
+
 HASHED = """
 import torch
 

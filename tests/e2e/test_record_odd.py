@@ -299,3 +299,41 @@ for step in range(3):
     done = cli("record", "-o", "a.h5", "--", sys.executable, "-c", program, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Linear.out" in buffer_names(tmp_path / "a.h5")
+
+
+PASSING = """
+import probes.unedited.recording as recording
+import torch
+from torch import nn
+
+searches, search = [0], recording.search
+
+def counted(*found):
+    searches[0] += 1
+    return search(*found)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 1)
+
+    def forward(self, x):
+        return nn.Tanh()(nn.Dropout(0.0)(self.linear(x)))
+
+recording.search = counted
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(4):
+    optimizer.zero_grad()
+    nn.MSELoss()(model(torch.ones(4, 3)), torch.zeros(4, 1)).backward()
+    optimizer.step()
+    print(searches[0])
+"""
+
+
+def test_modules_made_in_each_forward_are_looked_for_once(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(PASSING, encoding="utf-8")
+    done = cli("record", "-o", "a.h5", "--", sys.executable, "t.py", cwd=tmp_path)
+    counts = done.stdout.split()
+    assert counts == counts[:1] * 4
+    assert {"Tanh.out", "Dropout.out", "MSELoss.out"} <= buffer_names(tmp_path / "a.h5")

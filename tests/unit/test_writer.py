@@ -1,6 +1,8 @@
 """The writer through the reader: what went in comes out, under hostile names and threads."""
 
 import _thread
+import errno
+import os
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -339,3 +341,32 @@ def test_reserved_room_goes_back_at_the_end(tmp_path: Path) -> None:
     status = writer.path.stat()
     # A mebibyte was reserved at the start; blocks are counted in 512 bytes.
     assert status.st_blocks * 512 < status.st_size + 65536
+
+
+def test_a_close_that_fails_leaves_a_descriptor_alone_that_is_another_s_by_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between HDF5's close and the failure a thread of the trainer may open a file."""
+    opened = list[int]()
+
+    def refuse(descriptor: int, size: int) -> None:
+        opened.append(os.open(tmp_path / "trainer", os.O_CREAT | os.O_WRONLY))
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    writer = RunWriter(tmp_path / "a.h5", Header())
+    open_ones = Path("/proc/self/fd")
+    number = next(fd.name for fd in open_ones.iterdir() if _leads_to(fd, tmp_path / "a.h5"))
+    monkeypatch.setattr("os.ftruncate", refuse)
+    writer.finish(schema.END_COMPLETE)
+    assert os.strerror(errno.EIO) in writer.failed
+    assert opened == [int(number)]
+    os.write(opened[0], b"precious")
+    os.close(opened[0])
+    assert (tmp_path / "trainer").read_bytes() == b"precious"
+
+
+def _leads_to(descriptor: Path, path: Path) -> bool:
+    try:
+        return descriptor.readlink() == path
+    except OSError:
+        return False
