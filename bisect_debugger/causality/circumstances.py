@@ -5,7 +5,7 @@ from bisect_debugger.causality.constants import is_constant
 from bisect_debugger.causality.looks import answered, look
 from bisect_debugger.errors import printable
 from bisect_debugger.format.groups import Group
-from bisect_debugger.format.schema import INIT_STEP, OPTIMIZER_LOADED, THREAD_BESIDE
+from bisect_debugger.format.schema import INIT_STEP, OPTIMIZER_LOADED, THREAD_BESIDE, EventFlag
 from bisect_debugger.format.words import step_words
 from bisect_debugger.runs import RunFacts, SeedingCall
 
@@ -146,12 +146,14 @@ def resumed_without_the_stream(case: Case) -> Finding:
 @look
 def several_threads(case: Case) -> Finding:
     """Threads of the program were there beside the one that trains."""
-    recorded = {row.any_side.thread for row in case.step_rows}
+    # The threads of the autograd engine, which every backward on a device has, are none of these.
+    aside = (row for row in case.step_rows if EventFlag.BACKGROUND in row.flags)
+    recorded = {row.any_side.thread for row in aside}
     beside = threads_beside(case)
-    words = f"{len(recorded)} thread(s) recorded events in this step"
+    words = f"{1 + len(recorded)} thread(s) recorded events in this step"
     if beside:
         words += f"; beside the training: {', '.join(beside)}"
-    return answered(len(recorded) > 1 or bool(beside), words)
+    return answered(bool(recorded or beside), words)
 
 
 @look

@@ -172,8 +172,10 @@ def no_sibling_equal(case: Case) -> Finding:
         return answered(False, f"it appeared in step {case.row.step}, after those of init")
     total = case.siblings_equal + case.siblings_different
     return answered(
-        case.siblings_equal == 0 and total > 0,
-        f"{case.siblings_different} of {total} other parameters differ",
+        case.siblings_equal == 0,
+        f"{case.siblings_different} of {total} other parameters differ"
+        if total
+        else "no other parameter was drawn",
     )
 
 

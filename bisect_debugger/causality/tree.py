@@ -133,6 +133,12 @@ TREE: dict[str, Node] = {
         "Did the generator differ when it was first recorded?",
         "differs_from_the_first",
         "rng-seeded",
+        "rng-anew",
+    ),
+    "rng-anew": ask(
+        "Was it seeded with another number in each run?",
+        "seeded_otherwise",
+        "seeded-otherwise",
         "rng-sized",
     ),
     "rng-seeded": ask(

@@ -166,8 +166,8 @@ class Walk:
             quiet_limit: stop after so many steps in which no origin reached anything new, once
                 no origin is dormant any more.
         """
-        walked, last_step, finished = 0, -1, True
-        for rows, following in with_what_follows(steps):
+        differing, last_step, finished = 0, -1, True
+        for walked, (rows, following) in enumerate(with_what_follows(steps)):
             if walked >= limit:
                 finished = False
                 break
@@ -176,14 +176,15 @@ class Walk:
                 break
             last_step = max(last_step, *(row.step for row in rows[:1]), -1)
             self._step(rows, following)
-            walked += 1
+            # The step before a difference is walked as well, for the state of the streams.
+            differing += any(row.diverges for row in rows)
         return WalkResult(
             origins=tuple(self._origins),
             first_training=self._first_training,
             first_visible=self._first_visible,
             differing=self._differing,
             last_step=last_step,
-            steps_walked=walked,
+            steps_walked=differing,
             finished=finished,
         )
 

@@ -81,6 +81,9 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
     """The diagnosis of one pair; see `diagnose`."""
     walk = walk_pair(pair)
     training = first_training_row(pair)
+    if training is None and walk.first_training is not None:
+        # Another order of groups, in a step whose streams differ as well: no digest tells it alone.
+        training = pair.row_of_step(walk.first_training.step)
     raced = training is not None and stepped_otherwise(pair, training)
     zoomed = Zoomed(pair)
     faults = [] if raced else one_per_fault(pair, walk.origins, zoomed.line_of)

@@ -84,8 +84,13 @@ def environment_differences(a: RunFacts, b: RunFacts) -> dict[str, tuple[str, st
 
 
 def _first_step(pair: Pair, row: Row) -> int:
-    """The first step in which either run recorded the buffer."""
-    steps = (run.first_step_of(row.key) for run in (pair.a, pair.b))
+    """The first step in which either run recorded the buffer; of a stream, any state of it."""
+    keys = {row.key}
+    if row.group is Group.RNG:
+        # The state at each boundary is a buffer of its own.
+        buffers = (*pair.a.buffers, *pair.b.buffers)
+        keys |= {b.key for b in buffers if b.group is Group.RNG and b.component == row.component}
+    steps = (run.first_step_of(key) for run in (pair.a, pair.b) for key in keys)
     return min((step for step in steps if step is not None), default=row.step)
 
 

@@ -80,7 +80,7 @@ def _words(facts: RunFacts) -> list[str]:
     text = facts.environment.get("argv", "")
     try:
         words = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         words = text.split()
     words = [str(word) for word in words] if isinstance(words, list) else [text]
     # Twins are recorded into two files, which a command may name.

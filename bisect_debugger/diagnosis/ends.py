@@ -41,7 +41,8 @@ def _verdict_of_ends(pair: Pair) -> Verdict:
     facts = [run.facts for run in runs]
     same_window = facts[0].window == facts[1].window
     if all(each.ended_by_itself for each in facts):
-        same = not same_window or runs[0].step_count == runs[1].step_count
+        # As many rows are not as many steps: the last one may be closed in one run alone.
+        same = not same_window or _reached(runs[0]) == _reached(runs[1])
         return Verdict.BIT_EQUAL if same else Verdict.DIVERGED
     if any(each.recording_failed for each in facts) and not any(each.complete for each in facts):
         # What the training did after the last recorded step is not known of any of them.

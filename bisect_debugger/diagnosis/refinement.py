@@ -48,9 +48,14 @@ def with_origins(diagnosis: Diagnosis, origins: Sequence[Origin]) -> Diagnosis:
         diagnosis: with the origins as the recordings alone speak of them.
         origins: the same ones, in the same order.
     """
-    sentence = diagnosis.sentence
+    sentence, place = diagnosis.sentence, 0
     for before, now in zip(diagnosis.origins, origins, strict=True):
-        sentence = sentence.replace(origin_words(before), origin_words(now), 1)
+        # In their order, as one name may end in another.
+        found = sentence.find(origin_words(before), place)
+        if found >= 0:
+            end = found + len(origin_words(before))
+            sentence = sentence[:found] + origin_words(now) + sentence[end:]
+            place = found + len(origin_words(now))
     trail = diagnosis.trail
     if origins and trail and trail[-1].node == CONCLUSION:
         trail = (*trail[:-1], conclusion_of(origins[0]))

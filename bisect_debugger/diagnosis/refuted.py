@@ -29,14 +29,23 @@ def without_refuted(diagnosis: Diagnosis) -> Diagnosis:
     settled = len(diagnosis.origins) == 1 or all(origin.proven for origin in diagnosis.origins)
     if not settled or diagnosis.onset is None:
         return diagnosis
+    enough = [set(each.knobs) for each in diagnosis.experiments if each.knobs and _is_equal(each)]
+    is_proven = all(origin.proven for origin in diagnosis.origins)
+    needed = min(enough, key=len) if enough and is_proven else set()
     vain = [
         each
         for each in diagnosis.experiments
         if each.knobs and each.onset_steps and min(each.onset_steps) <= diagnosis.onset.step
+        # One of several knobs that are needed together is not refuted by what it does alone.
+        if not set(each.knobs) < needed
     ]
     if not vain:
         return diagnosis
     return with_origins(diagnosis, [_left(origin, vain) for origin in diagnosis.origins])
+
+
+def _is_equal(experiment: Experiment) -> bool:
+    return 0 < experiment.pairs == experiment.equal_pairs
 
 
 def _left(origin: Origin, vain: Sequence[Experiment]) -> Origin:

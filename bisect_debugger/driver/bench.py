@@ -64,6 +64,8 @@ class Bench:
     knobs: tuple[str, ...] = ALL_KNOBS
     began: ExperimentsBegan | None = None
     done: dict[frozenset[str], Experiment] = field(default_factory=dict)
+    until: dict[frozenset[str], int] = field(default_factory=dict)
+    """The last step that all runs of an experiment had in common."""
 
     def require(self, repeats: int) -> None:
         """From now on so many pairs must be equal under a knob."""
@@ -119,7 +121,12 @@ class Bench:
             self.told(ExperimentEnded(shown, unfinished))
             return
         self.done[knobs] = found
-        self.told(ExperimentEnded(shown, outcome_words(found, self.steps)))
+        self.told(ExperimentEnded(shown, outcome_words(found, self.steps_of(knobs))))
+
+    def steps_of(self, knobs: frozenset[str]) -> int | None:
+        """Steps that runs under these knobs took: fewer than were asked for where they ended."""
+        last = self.until.get(knobs)
+        return self.steps if self.steps is None or last is None else min(self.steps, last + 1)
 
     def _made(self, names: tuple[str, ...]) -> Experiment:
         """Pairs under these knobs, as many as are needed or as there is time for."""
@@ -164,6 +171,8 @@ class Bench:
                     diagnosis.onset.step if diagnosis.onset else diagnosis.compared.last_step
                 )
             yours.unlink(missing_ok=True)
+        knobs = frozenset(names)
+        self.until[knobs] = min(last, self.until.get(knobs, last))
         gravest = max(verdicts, key=lambda verdict: verdict.gravity)
         # Without a knob it is an equal pair all the same: they diverge the more rarely.
         if names and gravest is Verdict.BIT_EQUAL and last < self.reaches:

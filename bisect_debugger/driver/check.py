@@ -100,14 +100,16 @@ def judge(bare: Sequence[Tensors], probed: Sequence[Tensors]) -> ProbeCheck:
                 "can be said about the probe. Find out why with bisect-debugger twin.",
                 count,
             )
-    name = first_difference(probed[0], probed[-1])
-    if name:
-        return ProbeCheck(
-            Neutrality.INCONCLUSIVE,
-            f"Inconclusive: two recorded runs differ among themselves, first in {name}, while the "
-            "bare runs agree: a race that shows now and then. Ask for more runs with --repeats.",
-            count,
-        )
+    for other in probed[1:]:
+        name = first_difference(probed[0], other)
+        if name:
+            return ProbeCheck(
+                Neutrality.INCONCLUSIVE,
+                f"Inconclusive: two recorded runs differ among themselves, first in {name}, while "
+                "the bare runs agree: a race that shows now and then. Ask for more runs with "
+                "--repeats.",
+                count,
+            )
     for other in probed:
         name = first_difference(bare[0], other)
         if name:

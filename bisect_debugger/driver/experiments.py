@@ -48,7 +48,7 @@ def _tried(diagnosis: Diagnosis, bench: Bench, baseline: Baseline) -> Diagnosis:
         baseline = baseline.with_control(control)
         bench.require(baseline.repeats)
     if gone is not False:
-        return _remarked(_with(diagnosis, bench, baseline), _GONE if gone else _unfinished(bench))
+        return _remarked(_with(diagnosis, bench, baseline), _GONE if gone else _unsure(bench))
     order = _likeliest_first(diagnosis, bench)
     left_out: tuple[str, ...] = ()
     together = bench.holds(frozenset(order))
@@ -134,6 +134,16 @@ def _none_of_them(bench: Bench, left_out: Sequence[str]) -> str:
     )
 
 
+def _unsure(bench: Bench) -> str:
+    """Not even without a knob."""
+    if bench.is_out_of_time():
+        return _unfinished(bench)
+    return (
+        "Nothing was tried: run again without any knob, the trainer did not run to its end, or its "
+        "runs could not be compared. Does it leave something behind that is in the way of the next?"
+    )
+
+
 def _unfinished(bench: Bench) -> str:
     if bench.is_out_of_time():
         return "The experiments are not finished: time ran out; give them more with --budget."
@@ -156,10 +166,13 @@ def _proven(
     knobs = [knob_called(name) for name in experiment.knobs]
     named = " and ".join(f"{knob.name} ({knob.meaning})" for knob in knobs)
     alone = "alone " if len(knobs) == 1 else "together "
+    ends = sorted(set(without.onset_steps))
+    later = " or later" if len(ends) > 1 else ""
+    where = f"at {step_words(ends[0])}{later}" if diagnosis.onset else "where one of them ends"
     sentence = (
-        f"Proven: with {named} {alone}{outcome_words(experiment, bench.steps)}; without, "
-        f"{len(without.onset_steps)} of {without.pairs} pairs diverge, at "
-        f"{step_words(without.onset_steps[0])} ({luck_words(experiment, baseline)})."
+        f"Proven: with {named} {alone}{outcome_words(experiment, bench.steps_of(found))}; without, "
+        f"{len(without.onset_steps)} of {without.pairs} pairs diverge, "
+        f"{where} ({luck_words(experiment, baseline)})."
     )
     spoken_for = [
         index

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bisect_debugger.diagnosis import Diagnosis
 from bisect_debugger.driver import addresses
 from bisect_debugger.driver.bench import ALL_KNOBS, Bench
 from bisect_debugger.driver.experiments import explain
@@ -14,6 +15,7 @@ from bisect_debugger.driver.plan import Plan, TwinResult
 from bisect_debugger.driver.reporting import RunReport, Watch
 from bisect_debugger.driver.session import Settings
 from bisect_debugger.driver.told_run import run_told
+from bisect_debugger.format.schema import INIT_STEP
 from bisect_debugger.progress import ExperimentsBegan, Phase, Told
 
 
@@ -32,7 +34,8 @@ def explained(
     onset = result.diagnosis.onset
     if onset is None and not result.diagnosis.origins:
         return result
-    baseline = baseline_of(result.diagnosis.pairs, plan.runs, result.second_pass)
+    last = result.diagnosis.compared.last_step
+    baseline = baseline_of(result.diagnosis.pairs, plan.runs, result.second_pass, last)
     onsets = baseline.told.onset_steps
     # Without a difference in common it is the ends that have to be equal.
     steps = steps_past(onsets, plan.stop_after) if onset else plan.max_steps
@@ -51,7 +54,7 @@ def explained(
         run,
         folder=result.folder / "experiments",
         steps=steps,
-        reaches=max(onsets),
+        reaches=_has_to_reach(result.diagnosis, onsets),
         repeats=began.repeats,
         deadline=began.at + began.budget,
         told=watch.listener,
@@ -59,6 +62,15 @@ def explained(
         began=began,
     )
     return replace(result, diagnosis=explain(result.diagnosis, bench, baseline))
+
+
+def _has_to_reach(diagnosis: Diagnosis, onsets: Sequence[int]) -> int:
+    """The last closed step that equal runs need to have in common, so that they prove something."""
+    if diagnosis.onset is None:
+        return INIT_STEP
+    # What diverged behind the last step bears the number of a step that no run closes.
+    behind = diagnosis.onset.step >= max(run.steps for run in diagnosis.runs)
+    return max(onsets) - behind
 
 
 def steps_past(onsets: Sequence[int], stop_after: int) -> int:

@@ -197,7 +197,7 @@ class _Forwarding:
         self._send(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_PATIENCE_SECONDS)
-            return
+        # Also where it has ended: a shell does at once, and what it started may not want to.
         self._send(signal.SIGKILL)
 
     def close(self) -> None:

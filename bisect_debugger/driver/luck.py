@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bisect_debugger.diagnosis.model import Experiment, PairVerdict, Verdict
+from bisect_debugger.format.schema import INIT_STEP
 
 CONFIDENCE = 0.95
 """How sure "equal with this knob" has to be, given how often pairs diverge without it."""
@@ -81,7 +82,10 @@ def _apart(pairs: int) -> float:
 
 
 def baseline_of(
-    pairs: Sequence[PairVerdict], runs: int, second: tuple[Verdict, int | None] | None
+    pairs: Sequence[PairVerdict],
+    runs: int,
+    second: tuple[Verdict, int | None] | None,
+    ends: int = INIT_STEP,
 ) -> Baseline:
     """What the passes before the experiments tell of how often pairs diverge.
 
@@ -89,6 +93,7 @@ def baseline_of(
         pairs: of all runs of the first pass; those of a job's first process, then of its second.
         runs: of the first pass, at least two.
         second: verdict and onset of the pair of the second pass, where there was one.
+        ends: where pairs part of which only the ends differ: the last step that both have.
     """
     count = runs * (runs - 1) // 2
     first = [_of_one_pair(pairs[place::count]) for place in range(count)]
@@ -102,7 +107,7 @@ def baseline_of(
         judged.append(second)
         diverged, worth = diverged + (second[0] is Verdict.DIVERGED), worth + 1
     onsets = [step for verdict, step in judged if verdict is Verdict.DIVERGED]
-    known = tuple(step if step is not None else -1 for step in onsets)
+    known = tuple(step if step is not None else ends for step in onsets)
     told = Experiment((), len(judged), len(judged) - len(onsets), known)
     return Baseline(told, diverged, worth)
 
@@ -117,4 +122,4 @@ def _of_one_pair(processes: Sequence[PairVerdict]) -> tuple[Verdict, int | None]
 def luck_words(experiment: Experiment, baseline: Baseline) -> str:
     """How likely as many equal pairs are if the knob changes nothing."""
     luck = baseline.luck(experiment.equal_pairs)
-    return f"by luck alone that happens in at most {100 * luck:.2g} of 100 cases"
+    return f"at the rate seen, luck alone does that in {100 * luck:.2g} of 100 cases"

@@ -32,7 +32,7 @@ from bisect_debugger.driver.zoom import (
     moved_words,
     zoom_steps,
 )
-from bisect_debugger.errors import UsageError, printable
+from bisect_debugger.errors import BisectError, UsageError, printable
 from bisect_debugger.format.schema import THREAD_BESIDE
 from bisect_debugger.format.words import step_words
 from bisect_debugger.progress import Judging, Phase, Told, TwinsBegan
@@ -91,9 +91,10 @@ def _run_in(folder: Path, plan: Plan, watch: Watch) -> TwinResult:
         result = _deepened(plan, settings, result, recorded, watch)
         _keep(result, watch)
         return result
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, BisectError) as error:
         files = " ".join(printable(str(path)) for path in result.files)
-        watch.listener(Told(f"interrupted; found so far: {result.diagnosis.sentence}"))
+        why = "a further run failed" if isinstance(error, BisectError) else "interrupted"
+        watch.listener(Told(f"{why}; found so far: {result.diagnosis.sentence}"))
         watch.listener(Told(f"see it with: bisect-debugger compare {files}"))
         raise
 
@@ -219,7 +220,7 @@ def _with_values(plan: Plan, settings: Settings, first: TwinResult, watch: Watch
         diagnosis = replace(second.diagnosis, pairs=first.diagnosis.pairs)
         second = replace(second, diagnosis=diagnosis)
         return remarked(second, elsewhere) if elsewhere else second
-    moved = _moved(onset.step, now.step if now else None, again.max_steps or end)
+    moved = _moved(onset.step, second.diagnosis)
     if is_met_again(first.diagnosis, second.diagnosis):
         # Another time, and the same place: only the second holds what it looks like.
         diagnosis = replace(second.diagnosis, pairs=first.diagnosis.pairs)
@@ -247,13 +248,18 @@ def _isolated(plan: Plan, settings: Settings, result: TwinResult, watch: Watch) 
     return replace(result, diagnosis=diagnosis)
 
 
-def _moved(before: int, now: int | None, steps: int) -> str:
+def _moved(before: int, second: Diagnosis) -> str:
     where = step_words(before)
+    now = second.onset.step if second.onset else None
     if now is None:
+        end = step_words(second.compared.last_step)
+        same = f"are bit-equal up to {end}"
+        if second.verdict is not Verdict.BIT_EQUAL:
+            same = f"have no such difference up to {end} ({second.verdict.value})"
         return (
-            f"The onset did not come again: two more runs are bit-equal over {steps} steps, where "
-            f"the first pair diverged at {where}. A race behaves so, and so does what depends on "
-            "the hash seed or the clock: more runs (--runs) tell how often."
+            f"The onset did not come again: two more runs {same}, where the first pair diverged at "
+            f"{where}. A race behaves so, and so does what depends on the hash "
+            "seed or the clock: more runs (--runs) tell how often."
         )
     return (
         f"The onset moved: {where} in the first pass, {step_words(now)} in the second. A race "

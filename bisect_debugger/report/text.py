@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bisect_debugger.causality.knobs import knobs_words
-from bisect_debugger.diagnosis.model import Diagnosis, Origin, TrailStep
+from bisect_debugger.diagnosis.model import Diagnosis, Origin, TrailStep, Verdict
 from bisect_debugger.diagnosis.sentence import span_words
 from bisect_debugger.errors import printable
 from bisect_debugger.format.words import step_words
@@ -171,7 +171,11 @@ def _pairs(diagnosis: Diagnosis) -> list[str]:
 def _remarks(diagnosis: Diagnosis) -> list[str]:
     remarks = list(diagnosis.remarks)
     if diagnosis.control is not None and diagnosis.control.seed_changes_the_run:
-        remarks.append("The control diverged, as another seed should.")
+        remarks.append(
+            "The control diverged, and so do the twins: it does not show that the seed matters."
+            if diagnosis.verdict is Verdict.DIVERGED
+            else "The control diverged, as another seed should."
+        )
     if diagnosis.origins and diagnosis.dormant_streams:
         names = ", ".join(printable(stream.component) for stream in diagnosis.dormant_streams)
         remarks.append(f"Differs without reaching the training: {names}.")

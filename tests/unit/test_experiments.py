@@ -90,8 +90,8 @@ def test_one_knob_proves_the_origin_and_stands_first_in_evidence_and_advice(
     assert explained.origins[0].proven
     assert explained.origins[0].evidence[0] == (
         "Proven: with entropy (the system's entropy replaced by a fixed stream) alone 4 of 4 "
-        "pairs equal up to step 3; without, 3 of 3 pairs diverge, at step 1 (by luck alone that "
-        "happens in at most 3.1 of 100 cases)."
+        "pairs equal up to step 2; without, 3 of 3 pairs diverge, at step 1 (at the rate seen, "
+        "luck alone does that in 3.1 of 100 cases)."
     )
     assert "seed" in explained.origins[0].advice[0]
     by_knobs = {experiment.knobs: experiment for experiment in explained.experiments}
@@ -104,7 +104,7 @@ def test_one_knob_proves_the_origin_and_stands_first_in_evidence_and_advice(
     assert differed == ExperimentEnded("no knob", "diverged at step 1")
     assert isinstance(began, ExperimentBegan)
     assert (len(began.knobs), began.shown) == (len(KNOBS), "all knobs")
-    assert ended == ExperimentEnded("all knobs", "4 of 4 pairs equal up to step 3")
+    assert ended == ExperimentEnded("all knobs", "4 of 4 pairs equal up to step 2")
     assert not (tmp_path / "experiments").exists()
 
 

@@ -103,3 +103,10 @@ def test_every_entry_names_advice_that_is_given_and_knobs_that_there_are() -> No
         assert knobs <= names
     for knobs in GUESSED.values():
         assert knobs <= names
+
+
+def test_of_knobs_that_are_proven_together_none_is_refuted_by_what_it_does_alone() -> None:
+    both = Experiment(("hashseed", "seed-all"), 4, 4, ())
+    left = told(vain("seed-all"), vain("hashseed"), both, proven=True)
+    assert left.advice == (SEEDS, SETS, OTHER)
+    assert not [words for words in left.evidence if words.startswith("Refuted")]

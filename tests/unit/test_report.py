@@ -144,7 +144,7 @@ def test_what_was_proven_and_what_is_outside_is_said() -> None:
     assert "1. net.head: forward-kernel, proven\n" in text
     assert text.split("\nRemarks\n")[1].split("\n\n")[0].splitlines() == [
         "  The environments differ in torch.",
-        "  The control diverged, as another seed should.",
+        "  The control diverged, and so do the twins: it does not show that the seed matters.",
         "  Differs without reaching the training: rng.python.",
         "  Not covered: net.compiled",
     ]

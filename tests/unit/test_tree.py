@@ -109,7 +109,10 @@ DESERVED: list[tuple[Cause, Case]] = [
     (Cause.RNG_STREAM, replace(case(row(Group.RNG, role="start", step=3)), first_step=-1)),
     (
         Cause.PREFETCH_INTERLEAVING,
-        replace(case(row(Group.RNG, step=3), row(Group.DATA, thread=1)), first_step=-1),
+        replace(
+            case(row(Group.RNG, step=3), row(Group.DATA, thread=1, flags=EventFlag.BACKGROUND)),
+            first_step=-1,
+        ),
     ),
     (Cause.UNSEEDED_INIT, case(INIT)),
     (Cause.UNINITIALISED_MEMORY, replace(case(INIT), difference=difference(1e30, 4))),
