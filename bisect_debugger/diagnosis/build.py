@@ -8,7 +8,7 @@ from pathlib import Path
 from bisect_debugger.causality.conclusion import conclude
 from bisect_debugger.causality.extent import made_by
 from bisect_debugger.causality.tree_computed import WRITTEN_OUTSIDE
-from bisect_debugger.causality.walk import Found, WalkResult
+from bisect_debugger.causality.walk import Found, WalkResult, is_of_training
 from bisect_debugger.diagnosis.cases import case_of
 from bisect_debugger.diagnosis.ending import origin_of_ends
 from bisect_debugger.diagnosis.ends import judged_by_ends
@@ -48,6 +48,11 @@ from bisect_debugger.format.groups import Group
 from bisect_debugger.runs import Run
 from bisect_debugger.twins import Pair, Row, open_pair
 from bisect_debugger.twins.operators import OperatorFinding
+
+_REORDERED_COARSELY = (
+    "Inconclusive: a step holds the same contents in another order, and no tolerance can be judged "
+    "at level coarse; record again at level digest."
+)
 
 
 def diagnose(paths: Sequence[str | Path], tolerance: float | None = None) -> Diagnosis:
@@ -100,8 +105,10 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
     silent = [found for found in faults if not found.reached_training]
     origins = tuple(_zoomed_origin(pair, found, zoomed) for found in reaching)
     origins, silent = drawn_from(origins, silent)
-    if training is None and judged.verdict is Verdict.DIVERGED:
-        origins = origin_of_ends(pair)
+    if judged.verdict is Verdict.DIVERGED and _is_equal_so_far(pair, walk, training):
+        # Who left a step that it had begun was interrupted, by nothing that is recorded.
+        began = training is not None and any(map(is_of_training, pair.rows(training)))
+        origins = () if began else origin_of_ends(pair)
     diagnosis = Diagnosis(
         verdict=judged.verdict,
         sentence="",
@@ -126,18 +133,23 @@ def diagnose_pair(pair: Pair, tolerance: float | None = None) -> Diagnosis:
 
 
 def _verdict(pair: Pair, walk: WalkResult, training: int | None, tolerance: float | None) -> Judged:
-    # Where a run stopped within a step, all that it had done of it may be equal.
-    equal_so_far = training == pair.stopped_row and walk.first_training is None
-    if training is None or equal_so_far:
+    if training is None or _is_equal_so_far(pair, walk, training):
         return judged_by_ends(pair, Verdict.BIT_EQUAL)
     if tolerance is None:
         return Judged(Verdict.DIVERGED)
     judged = within_tolerance(pair, training, tolerance)
+    if judged.verdict is Verdict.INCONCLUSIVE and _onset(pair, walk, training) is None:
+        return Judged(Verdict.INCONCLUSIVE, _REORDERED_COARSELY)
     return (
         judged_by_ends(pair, judged.verdict)
         if judged.verdict is Verdict.WITHIN_TOLERANCE
         else judged
     )
+
+
+def _is_equal_so_far(pair: Pair, walk: WalkResult, training: int | None) -> bool:
+    """Also where a run stopped within a step of which all that it had done is equal."""
+    return walk.first_training is None and training in (None, pair.stopped_row)
 
 
 def _summary(run: Run) -> RunSummary:

@@ -12,10 +12,12 @@ from bisect_debugger.twins import Pair
 
 def origin_of_ends(pair: Pair) -> tuple[Origin, ...]:
     """What one run did first after the other had ended by itself; nothing where neither did."""
-    if pair.a.step_count == pair.b.step_count:
+    if _extent(pair.a) == _extent(pair.b):
         return ()
-    shorter, longer = sorted((pair.a, pair.b), key=lambda run: run.step_count)
-    first = _first_event(longer, shorter.step_count)
+    shorter, longer = sorted((pair.a, pair.b), key=_extent)
+    # An open row of the shorter one is what it did after it had left its loop.
+    rows = _extent(shorter)[0] if _extent(shorter)[0] < _extent(longer)[0] else shorter.step_count
+    first = _first_event(longer, rows)
     if first is None:
         return ()
     step, event, buffer = first
@@ -31,13 +33,26 @@ def origin_of_ends(pair: Pair) -> tuple[Origin, ...]:
             cause=Cause.CONTROL_FLOW,
             evidence=(
                 remedy.meaning,
-                f"The {which[0]} run ended after {step_words(shorter.last_step)}, the {which[1]} "
-                f"went on to {step_words(longer.last_step)}; all common steps are equal.",
+                f"The {which[0]} run ended after {step_words(shorter.step_number(rows - 1))}, the "
+                f"{which[1]} went on to {step_words(_went_on_to(longer, rows))}; all common steps "
+                "are equal.",
             ),
             advice=remedy.advice,
             confirm=remedy.confirm,
         ),
     )
+
+
+def _extent(run: Run) -> tuple[int, int]:
+    """Closed rows, and all of them: the last one may be open."""
+    is_open = bool(run.step_count) and not run.is_closed(run.last_step)
+    return run.step_count - is_open, run.step_count
+
+
+def _went_on_to(run: Run, rows: int) -> int:
+    """The last step that an optimizer closed, where there is one behind so many rows."""
+    closed = _extent(run)[0]
+    return run.step_number(closed - 1) if closed > rows else run.last_step
 
 
 def _first_event(run: Run, row: int) -> tuple[int, int, int] | None:

@@ -37,7 +37,7 @@ def sentence_of(diagnosis: Diagnosis, why: str = "") -> str:
         if diagnosis.dormant_streams:
             streams = ", ".join(printable(origin.component) for origin in diagnosis.dormant_streams)
             verb = "differs" if len(diagnosis.dormant_streams) == 1 else "differ"
-            sentence += f"; {streams} {verb} without reaching the training"
+            sentence += f" but those of {streams}, which {verb} without reaching the training"
         return sentence + "."
     if diagnosis.verdict is Verdict.WITHIN_TOLERANCE:
         return f"Within tolerance from {span}, but not bit-equal.{_first(diagnosis)}"

@@ -11,11 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.runs import EventBlock, Run
 from bisect_debugger.twins.model import Row
 
 _BEFORE_WORK = (Group.RNG, Group.PARAM)
 """Groups whose events may stand before a step's own work."""
+
+_EVALUATION = EventFlag.NO_GRAD | EventFlag.EVAL_MODE
 
 Side = int
 """0 for the first run, 1 for the second."""
@@ -89,16 +92,31 @@ def kept_at_opening(
 def without_missing_end(rows: Sequence[Row], sides: Sequence[Side]) -> tuple[Row, ...]:
     """Rows up to where a run that ended within the step left what the other did.
 
-    What a program does after it was interrupted is not what it would have done.
+    What a program does after it was interrupted is not what it would have done. Nor is what it
+    evaluates after its loop the step that the other run takes.
     """
     end = len(rows)
     for side in sides:
         present = [i for i, row in enumerate(rows) if (row.b if side else row.a) is not None]
         end = min(end, present[-1] + 1 if present else 0)
     if sides:
-        other_ways = (i for i, row in enumerate(rows[:end]) if row.moved or None in (row.a, row.b))
+        evaluates = len(sides) == 1 and _evaluates(rows, sides[0])
+        other_ways = (
+            i
+            for i, row in enumerate(rows[:end])
+            if row.moved or None in (row.a, row.b) or (evaluates and row.diverges)
+        )
         end = next(other_ways, end)
     return tuple(rows[:end])
+
+
+def _evaluates(rows: Sequence[Row], side: Side) -> bool:
+    """In this run alone the forward is called without a gradient, or in eval mode."""
+    both = (
+        (row.b, row.a) if side else (row.a, row.b) for row in rows if row.group is Group.FORWARD
+    )
+    first = next(((ended, other) for ended, other in both if ended and other), None)
+    return first is not None and bool(first[0].flags & ~first[1].flags & _EVALUATION)
 
 
 def _first_values(run: Run, block: EventBlock) -> list[int]:

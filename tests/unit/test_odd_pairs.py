@@ -155,3 +155,36 @@ def test_an_onset_that_did_not_come_again_is_told_with_what_was_compared() -> No
     assert f"two more runs are bit-equal up to step {last}, where" in _moved(4, equal)
     unsure = replace(equal, verdict=Verdict.INCONCLUSIVE)
     assert f"have no such difference up to step {last} (inconclusive)" in _moved(4, unsure)
+
+
+@pytest.mark.parametrize("evaluates", [True, False])
+def test_a_budget_that_was_over_a_step_earlier_is_no_fault_of_the_data(
+    tmp_path: Path, evaluates: bool
+) -> None:
+    """Both evaluate behind their loops; the shorter one's batch stands in the other's step."""
+    shown = out("net.a", 778, flags=EventFlag.NO_GRAD)
+    evaluation = [[batch(777), shown]] if evaluates else []
+    steps = [INIT, *(step(number) for number in range(4))]
+    a = write_made(tmp_path / "a.h5", [*steps[:4], *evaluation], open_last=evaluates)
+    b = write_made(tmp_path / "b.h5", [*steps, *evaluation], open_last=evaluates)
+    found = diagnose([a, b])
+    assert found.sentence == (
+        "Diverged. One run goes on after the other ended; all common steps are equal."
+    )
+    (found_origin,) = found.origins
+    assert (found_origin.cause, found_origin.step) == (Cause.CONTROL_FLOW, 3)
+    assert (
+        "The first run ended after step 2, the second went on to step 3"
+        in (found_origin.evidence[1])
+    )
+
+
+def test_another_order_at_level_coarse_is_no_early_end(tmp_path: Path) -> None:
+    turned = step(1)
+    turned[-2], turned[-3] = turned[-3], turned[-2]
+    coarse = Header(level="coarse")
+    a = write_made(tmp_path / "a.h5", [INIT, step(0), step(1)], header=coarse)
+    b = write_made(tmp_path / "b.h5", [INIT, step(0), turned], header=coarse)
+    found = diagnose([a, b], 0.1)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "the same contents in another order" in found.sentence

@@ -8,6 +8,7 @@ from bisect_debugger.causality.case import Case
 from bisect_debugger.causality.causes import Cause
 from bisect_debugger.causality.conclusion import conclude
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.runs import SeedingCall
 from bisect_debugger.runs.operators import Operator
 from bisect_debugger.twins.operators import Ended, OperatorFinding
@@ -95,8 +96,8 @@ def test_state_that_nobody_wrote_is_memory_and_not_the_optimizer() -> None:
 def test_results_that_threads_hand_in_are_ordered_and_not_drawn(ended: Ended, cause: Cause) -> None:
     """A stream that something else drew from meanwhile says nothing of them."""
     samples = replace(
-        case(row(Group.DATA, thread=3)),
-        step_rows=(row(Group.DATA, thread=3), row(Group.FORWARD)),
+        case(row(Group.DATA, thread=3, flags=EventFlag.BACKGROUND)),
+        step_rows=(row(Group.DATA, thread=3, flags=EventFlag.BACKGROUND), row(Group.FORWARD)),
         rearranged="4 of 4 entries of the first run are met in the second at another place",
         drawn_for=("rng.torch_cpu",),
         operator=began(ended),

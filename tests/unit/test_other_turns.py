@@ -9,6 +9,7 @@ from bisect_debugger.causality.causes import REMEDIES, Cause
 from bisect_debugger.causality.conclusion import conclude
 from bisect_debugger.diagnosis import diagnose
 from bisect_debugger.format.groups import Group
+from bisect_debugger.format.schema import EventFlag
 from bisect_debugger.runs.operators import OperatorStream
 from bisect_debugger.twins.operators import AlignedOperators, Ended, OperatorFinding
 from tests.runs import Event, values, write_run
@@ -80,7 +81,8 @@ def test_a_run_on_the_cpu_gets_no_advice_for_a_device() -> None:
 def test_state_that_threads_share_is_told_where_threads_made_it(ended: Ended) -> None:
     add = call("add", [(1, "x")], [(2, "y")])
     alone = case(row(Group.FORWARD, step=3))
-    beside = replace(alone, step_rows=(*alone.step_rows, row(Group.FORWARD, step=3, thread=7)))
+    other = row(Group.FORWARD, step=3, thread=7, flags=EventFlag.BACKGROUND)
+    beside = replace(alone, step_rows=(*alone.step_rows, other))
     finding = OperatorFinding(ended, add, add)
     variants = [conclude(replace(each, operator=finding)).leaf.variant for each in (alone, beside)]
     assert variants == ["", "" if ended is Ended.KERNEL else "raced"]
