@@ -99,13 +99,13 @@ def test_a_coarse_run_differs_in_the_step_before_which_somebody_wrote(
     paths = [tmp_path / "a.h5", tmp_path / "b.h5"]
     for path in paths:
         torch.manual_seed(0)
-        model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
-        model[0].requires_grad_(False)
-        optimizer = torch.optim.SGD(model[1].parameters(), lr=0.1)
+        layers = (nn.Linear(2, 2).requires_grad_(False), nn.Linear(2, 1))
+        model = nn.Sequential(*layers)
+        optimizer = torch.optim.SGD(layers[1].parameters(), lr=0.1)
         with probes.attach(model, optimizer, out=path, level="coarse"):
             for step in range(4):
                 if step == 2 and path == paths[1]:
-                    model[number].weight.data.view(-1)[0] += 1
+                    layers[number].weight.data[0, 0] += 1
                 optimizer.zero_grad()
                 backward(model(torch.ones(3, 2)).square().mean())
                 optimizer.step()
