@@ -83,6 +83,12 @@ def check_probe(command: Sequence[str], repeats: int, level: str = "digest") -> 
     return judge(bare, probed)
 
 
+def _differs_among(runs: Sequence[Tensors]) -> str:
+    """The first tensor in which one of several like runs differs from the first, or empty."""
+    found = (first_difference(runs[0], other) for other in runs[1:])
+    return next(filter(None, found), "")
+
+
 def judge(bare: Sequence[Tensors], probed: Sequence[Tensors]) -> ProbeCheck:
     """Compare the final tensors of bare and recorded runs.
 
@@ -91,34 +97,28 @@ def judge(bare: Sequence[Tensors], probed: Sequence[Tensors]) -> ProbeCheck:
         probed: at least one recorded run.
     """
     count = sum(len(tensors) for tensors in bare[0].values())
-    for other in bare[1:]:
-        name = first_difference(bare[0], other)
-        if name:
-            return ProbeCheck(
-                Neutrality.INCONCLUSIVE,
-                f"Inconclusive: two bare runs differ among themselves, first in {name}, so nothing "
-                "can be said about the probe. Find out why with bisect-debugger twin.",
-                count,
-            )
-    for other in probed[1:]:
-        name = first_difference(probed[0], other)
-        if name:
-            return ProbeCheck(
-                Neutrality.INCONCLUSIVE,
-                f"Inconclusive: two recorded runs differ among themselves, first in {name}, while "
-                "the bare runs agree: a race that shows now and then. Ask for more runs with "
-                "--repeats.",
-                count,
-            )
-    for other in probed:
-        name = first_difference(bare[0], other)
-        if name:
-            return ProbeCheck(
-                Neutrality.CHANGED,
-                f"The probe changed the run: {name} is the first of {count} final tensors that "
-                "differs. Please report it.",
-                count,
-            )
+    if name := _differs_among(bare):
+        return ProbeCheck(
+            Neutrality.INCONCLUSIVE,
+            f"Inconclusive: two bare runs differ among themselves, first in {name}, so nothing can "
+            "be said about the probe. Find out why with bisect-debugger twin.",
+            count,
+        )
+    if name := _differs_among(probed):
+        return ProbeCheck(
+            Neutrality.INCONCLUSIVE,
+            f"Inconclusive: two recorded runs differ among themselves, first in {name}, while the "
+            "bare runs agree: a race that shows now and then. Ask for more runs with --repeats.",
+            count,
+        )
+    # All of each kind agree.
+    if name := first_difference(bare[0], probed[0]):
+        return ProbeCheck(
+            Neutrality.CHANGED,
+            f"The probe changed the run: {name} is the first of {count} final tensors that "
+            "differs. Please report it.",
+            count,
+        )
     runs = f"{len(bare)} bare and {len(probed)} recorded runs"
     return ProbeCheck(
         Neutrality.UNCHANGED,
